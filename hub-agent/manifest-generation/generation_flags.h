@@ -45,6 +45,7 @@ int generation_flags_check(const struct generation_flags *f, struct error *err);
 
 /* The values between commas of a flag that may be given several times; spaces around them do not count, and
  * empty ones are left out. In the arena. ERR_NO_MEMORY; ERR_LIMIT beyond GENERATION_LIST_MAX. */
+#define GENERATION_AUTOMATION_MS 300000 /* the default */
 #define GENERATION_LIST_MAX 1000
 int generation_list(const struct flag_strings *given, struct arena *arena, const char *const **ret,
                     size_t *ret_n, struct error *err);

@@ -1,6 +1,5 @@
 /* What registries have, for jobs that ask for it. spec/flux-yaml.md 10. */
 #include "common/base/memory.h"
-#include "common/base/vec.h"
 #include "hub-agent/manifest-generation/job_run.h"
 
 static struct image_filter filter_of(const struct images *images)
@@ -20,59 +19,12 @@ static int read_tags(struct job *j, const struct image_candidates *candidates, s
         return images->ops->read(images->ctx, &j->objects, candidates, j->rc->arena, ret, err);
 }
 
-/* ---- of a request ---- */
-
-typedef VEC(struct image_candidate) candidate_list;
-
-static bool is_asked_for(const struct job_request *r, const char *id)
-{
-        return r->all || text_in(id, r->workloads, r->n_workloads);
-}
-
-static int add_containers(struct job *j, const struct update_object *o, candidate_list *into,
-                          struct error *err)
-{
-        const struct image_filter filter = filter_of(&j->a->options->images);
-        struct arena *arena = j->rc->arena;
-        struct workload_view w;
-        int code;
-
-        if (!workload_is_kind(or_empty(doc_get_string(o->doc, "kind"))) || !is_asked_for(j->request, o->id))
-                return 0;
-        code = workload_read(arena, o->id, o->doc, &w, NULL);
-        if (code < 0) /* the plan says what is wrong with it */
-                return code == ERR_NO_MEMORY ? error_no_memory(err) : 0;
-        for (size_t i = 0; i < w.n; i++) {
-                const char *repository;
-
-                if (w.containers[i].problem)
-                        continue;
-                repository = image_canonical(arena, &w.containers[i].image);
-                if (!repository)
-                        return error_no_memory(err);
-                if (image_filter_has(&filter, repository) &&
-                    vec_push(into, ((struct image_candidate){ .object = o,
-                                                              .container = &w.containers[i],
-                                                              .repository = repository })) < 0)
-                        return error_no_memory(err);
-        }
-        return 0;
-}
-
 int job_read_tags(struct job *j, struct image_catalog *ret, struct error *err)
 {
-        candidate_list all = VEC_INIT;
-        int code = 0;
+        struct image_candidates candidates;
 
-        for (size_t i = 0; code == 0 && i < j->objects.n; i++)
-                code = add_containers(j, &j->objects.at[i], &all, err);
-        if (code == 0) {
-                const struct image_candidates those = { .at = all.at, .n = all.n };
-
-                code = read_tags(j, &those, ret, err);
-        }
-        vec_free(&all);
-        return code;
+        TRY(job_candidates(j->rc->arena, j->request, &j->objects, &candidates, err));
+        return read_tags(j, &candidates, ret, err);
 }
 
 /* ---- of a poll ---- */

@@ -20,13 +20,18 @@ struct sync {
 
 /* ---- target paths ---- */
 
+static const char *name_of_path(const struct loaded_target *t)
+{
+        return text_empty(t->target.path) ? "." : t->target.path;
+}
+
 static void tell_broken(struct sync *s, const struct loaded_target *t)
 {
         struct generator_agent *a = s->a;
         char text[EVENT_BYTES];
 
         s->broken = true;
-        log_error(&a->log, "a target path is left out of the sync", "path", t->target.path, "error",
+        log_error(&a->log, "a target path is left out of the sync", "path", name_of_path(t), "error",
                   t->error);
         text_shorten(t->error, text, sizeof(text));
         generation_event(a, "Warning", t->target.config ? "GenerateFailed" : "SyncFailed", text);
@@ -104,7 +109,7 @@ static int gather(struct generator_agent *a, const struct desired *d)
         a->changed = a->ignored = a->failed = 0;
         for (size_t i = 0; i < d->loaded.n_targets; i++)
                 if (d->loaded.targets[i].error)
-                        TRY(sync_problems_add(&a->problems, NULL, d->loaded.targets[i].target.path,
+                        TRY(sync_problems_add(&a->problems, NULL, name_of_path(&d->loaded.targets[i]),
                                               d->loaded.targets[i].error));
         for (size_t i = 0; i < d->n; i++) {
                 const struct sync_item *item = &d->items[i];
