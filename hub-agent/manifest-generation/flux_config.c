@@ -353,7 +353,7 @@ static int search(struct arena *arena, const struct tree *t, const char *folder,
                 const char *file = arena_printf(arena, "%s%s" FILE_NAME, folder, *folder ? "/" : "");
                 bool there = false;
 
-                if (!file || !relative || !folder)
+                if (!file || !relative)
                         return error_no_memory(err);
                 TRY(tree_has_file(t, arena, file, &there, err));
                 if (there) {

@@ -43,10 +43,11 @@ void generator_cache_forget(struct generator_cache *c)
 
 static void forget_oldest(struct generator_cache *c)
 {
-        const struct map_entry *oldest = NULL;
+        const struct map_entry *oldest = map_next(&c->entries, NULL);
 
+        ASSERT(oldest);
         map_for_each(&c->entries, e)
-                if (!oldest || ((struct kept *)e->value)->used < ((struct kept *)oldest->value)->used)
+                if (((struct kept *)e->value)->used < ((struct kept *)oldest->value)->used)
                         oldest = e;
         c->bytes -= ((struct kept *)oldest->value)->len;
         map_remove(&c->entries, oldest->key);
