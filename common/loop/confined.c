@@ -16,6 +16,7 @@
 
 #define CANCEL_GRACE_MS 1000 /* we are ending ourselves */
 #define END_MS 30000         /* for what was killed to be gone */
+#define REST_MS 1000         /* for what it said to be read */
 
 struct run {
         const struct confined *c;
@@ -195,10 +196,16 @@ static bool broke(const struct run *r)
         return r->too_much || r->output.failed || r->errors.failed;
 }
 
-/* It ended, and so did all that could still say something. */
+static bool says_nothing_more(const struct run *r)
+{
+        return broke(r) || (!r->out_open && !r->err_open);
+}
+
+/* It failed, or it ended and so did all that could still say something. */
 static bool is_over(const struct run *r)
 {
-        return !r->talk_open || (r->ended.kind && (broke(r) || (!r->out_open && !r->err_open)));
+        return !r->talk_open || (r->ended.kind && (r->ended.kind != KEEPER_ENDED || r->ended.value != 0 ||
+                                                   says_nothing_more(r)));
 }
 
 static int wait_for_end(struct run *r, int64_t deadline)
@@ -224,6 +231,10 @@ static void end_it(struct run *r, int64_t grace_ms)
                 ;
         if (r->talk_open)
                 kill(r->keeper, SIGKILL); /* it waits for what the kernel does not let go */
+        /* what they said before; unless somebody else was handed the other end */
+        deadline = loop_now_ms(r->loop) + REST_MS;
+        while (!says_nothing_more(r) && fiber_park(r->loop, deadline) == 0)
+                ;
 }
 
 static void close_all(struct run *r)

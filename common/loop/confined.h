@@ -18,7 +18,7 @@ struct confined {
         const char *folder;      /* in which it runs */
         bool merges;             /* what it says on 2 goes where what it says on 1 does, in order */
         size_t max_output;       /* of both together; more ends it */
-        int64_t time_limit_ms;   /* from its start until it has ended and let go of 1 and 2 */
+        int64_t time_limit_ms;   /* from its start until it failed, or has ended and let go of 1 and 2 */
         int64_t grace_ms;        /* from TERM to KILL */
         /* 0: as ours. */
         uint64_t max_memory;     /* of addresses, of each process */

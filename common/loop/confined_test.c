@@ -204,6 +204,28 @@ static void a_file_that_grows_too_large_ends_its_writer(void **state)
         rmdir(folder);
 }
 
+/* Root may have any number, so it becomes somebody else. */
+static void one_that_makes_too_many_processes_is_refused_them(void **state)
+{
+        static const char many[] =
+                "for i in 1 2 3 4 5 6 7 8 9; do for k in 1 2 3 4 5 6 7 8 9; do sleep 1000 & done; "
+                "done; echo all";
+        struct bench b = { .c.max_processes = 20 };
+        AUTO_FREE char *script = mem_printf(
+                "%s '%s'",
+                geteuid() ? "exec sh -c" : "exec setpriv --reuid 61234 --regid 61234 --clear-groups sh -c",
+                many);
+
+        shell(&b, script);
+        if (!geteuid() || b.end.number) { /* users may be many already */
+                assert_int_equal(b.end.how, CONFINED_EXITED);
+                assert_int_not_equal(b.end.number, 0);
+                assert_string_equal(b.end.output, "");
+                assert_non_null(strstr(b.end.errors, "fork"));
+        }
+        forget(&b);
+}
+
 /* Root may have any number: only what the program sees is looked at. */
 static void processes_are_limited_beyond_those_that_are_there(void **state)
 {
@@ -303,6 +325,13 @@ static void those_that_leave_the_group_are_ended_too(void **state)
         forget(&b);
 }
 
+/* As mains with secrets do; the last test, since it cannot be taken back. */
+static void a_process_that_cannot_be_looked_into_ends_them_all_the_same(void **state)
+{
+        assert_int_equal(world_forbid_core_files(NULL), 0);
+        those_that_leave_the_group_are_ended_too(state);
+}
+
 static void those_that_still_write_are_waited_for(void **state)
 {
         struct bench b = { 0 };
@@ -310,6 +339,18 @@ static void those_that_still_write_are_waited_for(void **state)
         shell(&b, "(while kill -0 $$ 2>/dev/null; do :; done; echo last) & echo first");
         assert_int_equal(b.end.how, CONFINED_EXITED);
         assert_string_equal(b.end.output, "first\nlast\n");
+        forget(&b);
+}
+
+static void those_of_one_that_failed_are_not(void **state)
+{
+        struct bench b = { 0 };
+
+        shell(&b, "sleep 1000 & echo $!; echo why >&2; exit 3");
+        assert_int_equal(b.end.how, CONFINED_EXITED);
+        assert_int_equal(b.end.number, 3);
+        assert_string_equal(b.end.errors, "why\n");
+        assert_gone(b.end.output);
         forget(&b);
 }
 
@@ -406,6 +447,7 @@ int main(void)
                 cmocka_unit_test(its_limits_are_those_that_are_said),
                 cmocka_unit_test(a_file_that_grows_too_large_ends_its_writer),
                 cmocka_unit_test(processes_are_limited_beyond_those_that_are_there),
+                cmocka_unit_test(one_that_makes_too_many_processes_is_refused_them),
                 cmocka_unit_test(a_program_or_folder_that_is_not_there_is_told),
                 cmocka_unit_test(one_that_says_too_much_is_ended),
                 cmocka_unit_test(a_large_output_comes_whole),
@@ -414,9 +456,11 @@ int main(void)
                 cmocka_unit_test(what_it_leaves_behind_is_ended_with_it),
                 cmocka_unit_test(those_that_leave_the_group_are_ended_too),
                 cmocka_unit_test(those_that_still_write_are_waited_for),
+                cmocka_unit_test(those_of_one_that_failed_are_not),
                 cmocka_unit_test(a_cancelled_fiber_leaves_nothing_behind),
                 cmocka_unit_test(several_run_beside_each_other),
                 cmocka_unit_test(each_allocation_that_fails_is_told),
+                cmocka_unit_test(a_process_that_cannot_be_looked_into_ends_them_all_the_same),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
