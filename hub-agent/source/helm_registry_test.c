@@ -512,6 +512,47 @@ RIG_TEST(an_index_may_lead_to_a_registry, {
         end(&s);
 })
 
+/* spec/helm-chart.md checklist 69 */
+RIG_TEST(an_index_that_leads_to_a_registry_lends_credentials_only_where_that_is_said, {
+        struct scene s;
+
+        begin(r, &s);
+        push(&s, "1.0.0");
+        s.sim.login = SIM_BASIC;
+        s.sim.basic = s.web.authorized = "Basic YW5uOnB3";
+        s.web.body = "apiVersion: v1\nentries:\n  podinfo:\n  - {name: podinfo, version: 1.0.0, urls: ['" AT
+                     "']}\n";
+        add_secret(&s, "login", "Opaque", "\"username\":\"ann\",\"password\":\"pw\"");
+        merge_and_settle(r, REPOSITORY,
+                         "{\"spec\":{\"type\":\"default\",\"url\":\"https://charts.example/stable\","
+                         "\"secretRef\":{\"name\":\"login\"}}}");
+        add_chart(&s, "");
+        assert_condition(r, CHART, "FetchFailed", "True", "AuthenticationFailed", NULL);
+        assert_false(has_told(&s, "Basic"));
+        merge_and_settle(r, REPOSITORY, "{\"spec\":{\"passCredentials\":true}}");
+        run_again(&s, "one");
+        assert_condition(r, CHART, "Ready", "True", "ChartPullSucceeded", NULL);
+        end(&s);
+})
+
+/* spec/helm-chart.md checklist 81 */
+RIG_TEST(a_registry_that_wants_more_time_than_there_is_gets_it_before_the_next_run, {
+        struct scene s;
+
+        begin(r, &s);
+        push(&s, "1.0.0");
+        s.sim.failures = 1;
+        s.sim.failure_status = 429;
+        s.sim.retry_after = "120";
+        add_chart(&s, ",\"version\":\"1.0.0\"");
+        assert_condition(r, CHART, "FetchFailed", "True", "ChartPullError", NULL);
+        pass_time(r, MINUTE_MS + 55000);
+        assert_int_equal(sim_times(&s.sim, "HEAD "), 1);
+        pass_time(r, 10000);
+        assert_condition(r, CHART, "Ready", "True", "ChartPullSucceeded", NULL);
+        end(&s);
+})
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -532,6 +573,8 @@ int main(void)
                 cmocka_unit_test(a_repository_of_type_oci_keeps_nothing),
                 cmocka_unit_test(what_is_no_registry_stalls),
                 cmocka_unit_test(an_index_may_lead_to_a_registry),
+                cmocka_unit_test(an_index_that_leads_to_a_registry_lends_credentials_only_where_that_is_said),
+                cmocka_unit_test(a_registry_that_wants_more_time_than_there_is_gets_it_before_the_next_run),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
