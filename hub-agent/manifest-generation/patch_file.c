@@ -86,6 +86,7 @@ static int patch_one(struct resource_list *l, struct resource *r, const json_t *
                         "%s: a patch may not change apiVersion to nothing, nor kind, name or namespace",
                         r->identity);
         r->doc = patched;
+        r->text = (struct slice){ 0 };
         r->api_version = doc_get_string(patched, "apiVersion");
         return 0;
 }

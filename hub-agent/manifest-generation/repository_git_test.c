@@ -102,7 +102,6 @@ RIG_TEST(the_tag_of_the_write_check_is_gone_afterwards, {
 
 /* spec/flux-yaml.md checklist 46 */
 RIG_TEST(the_sync_tag_is_annotated_moved_and_pushed, {
-        AUTO_ARENA struct arena arena = ARENA_INIT;
         struct bench b;
         struct git_hash first;
         struct git_hash second;

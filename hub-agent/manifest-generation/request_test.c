@@ -192,7 +192,6 @@ RIG_TEST(requests_are_worked_on_one_by_one_in_the_order_they_came, {
 
 RIG_TEST(a_job_that_was_pushed_before_a_crash_is_not_done_again, {
         struct generator g;
-        AUTO_FREE char *uid = NULL;
 
         begin(r, &g, DEPLOYMENT("web", "nginx:1.25", ""));
         ask(r, "release", "\"type\":\"image\",\"workloads\":\"*\",\"image\":\"nginx:1.26\"");

@@ -80,7 +80,8 @@ struct reading {
         struct resource_list *into;
         const char *source;
         const struct flux_target *target;
-        size_t line; /* at which the part begins */
+        struct slice text; /* of the only object of the part; data NULL: it has others */
+        size_t line;       /* at which the part begins */
 };
 
 static int lacks(const struct reading *r, const char *kind, const char *what, struct error *err)
@@ -99,7 +100,7 @@ static int take_object(struct reading *r, const json_t *doc, const char *version
 {
         const char *name = doc_get_string(doc, "metadata.name"), *namespace;
         const char *own = doc_get_string(doc, "apiVersion");
-        struct resource new = { .doc = doc, .source = r->source, .target = r->target };
+        struct resource new = { .doc = doc, .text = r->text, .source = r->source, .target = r->target };
 
         if (text_empty(own ? own : version))
                 return lacks(r, kind, "apiVersion must be there", err);
@@ -144,6 +145,7 @@ static int take_list(struct reading *r, const json_t *items, const char *version
 
         if (depth >= LISTS_MAX)
                 return error_set(err, ERR_LIMIT, "line %zu: more than %d lists in lists", r->line, LISTS_MAX);
+        r->text = (struct slice){ 0 };
         json_array_foreach((json_t *)items, i, item) {
                 if (!json_is_object(item))
                         return lacks(r, kind, "items must be objects", err);
@@ -184,6 +186,7 @@ static int read_part(struct reading *r, struct slice part, size_t lines_before, 
         r->line = lines_before + 1;
         TRY(yaml_parse_part(part, lines_before, &docs, err));
         TRY(doc_keep(r->into->arena, docs, err));
+        r->text = json_array_size(docs) == 1 ? part : (struct slice){ 0 };
         json_array_foreach(docs, i, doc)
                 TRY(take_document(r, doc, 0, err));
         return 0;

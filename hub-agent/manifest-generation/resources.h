@@ -9,6 +9,8 @@
 
 struct resource {
         const json_t *doc; /* with its effective namespace once it is settled */
+        struct slice text; /* the document as it was loaded, without its marker; data NULL: it was an item of
+                              a list, or was patched */
         const char *api_version, *kind, *name;
         const char *namespace; /* as written, "" for none; effective once it is settled */
         const char *identity;  /* "<namespace>:<kind>/<name>", kind in lower case; `<cluster>` without one */

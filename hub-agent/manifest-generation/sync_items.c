@@ -14,11 +14,14 @@ struct desired *desired_free(struct desired *d)
         return NULL;
 }
 
-/* The text that the checksum is of. */
+/* The text that the checksum is of: of an object that was an item of a list, or patched, the one it would be
+ * written as. */
 static int sum_up(const struct resource *r, struct sync_item *item)
 {
         AUTO_BUF struct buf text;
 
+        if (r->text.data)
+                return sync_checksum(r->text, item->checksum);
         buf_init(&text, TEXT_BYTES);
         TRY(yaml_write(r->doc, &text));
         return sync_checksum((struct slice){ text.data, text.len }, item->checksum);

@@ -12,7 +12,6 @@ struct sync_object {
         const char *source; /* the file, or target path and configuration file */
         const char *target; /* the target path it came from */
         const json_t *doc;
-        struct slice text; /* as it was loaded */
 };
 
 struct sync_rules {

@@ -33,6 +33,21 @@ RIG_TEST(what_is_committed_is_on_the_hub_with_mark_and_checksum, {
         generator_end(&g);
 })
 
+/* Sums by sha1sum. */
+/* spec/flux-yaml.md checklist 37 */
+RIG_TEST(the_checksum_is_of_the_document_as_it_stands_in_the_file, {
+        struct generator g;
+
+        begin(r, &g, CONFIG_MAP("one", "{a: b}") "---\n" CONFIG_MAP("two", "{c: d}"));
+        assert_int_equal(rig_get(r, CONFIGS "one"), 200);
+        assert_string_equal(sync_annotation(r->answer, FLUX_SYNC_CHECKSUM),
+                            "66fa99e7a3e8175dee77d4a03ed9e5f443c86b40");
+        assert_int_equal(rig_get(r, CONFIGS "two"), 200);
+        assert_string_equal(sync_annotation(r->answer, FLUX_SYNC_CHECKSUM),
+                            "5ee1e4a6704142547732b10b3ab172eec4975816");
+        generator_end(&g);
+})
+
 /* spec/flux-yaml.md checklist 39 */
 RIG_TEST(what_is_equal_is_not_written_and_what_is_gone_in_git_is_gone, {
         struct generator g;
@@ -431,6 +446,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(what_is_committed_is_on_the_hub_with_mark_and_checksum),
+                cmocka_unit_test(the_checksum_is_of_the_document_as_it_stands_in_the_file),
                 cmocka_unit_test(what_is_equal_is_not_written_and_what_is_gone_in_git_is_gone),
                 cmocka_unit_test(after_a_restart_nothing_is_written),
                 cmocka_unit_test(an_object_that_is_refused_stops_no_other_and_is_tried_again),
