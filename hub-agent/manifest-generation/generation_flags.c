@@ -167,8 +167,8 @@ static int check_refs(const struct generation_flags *f, struct error *err)
         const struct {
                 const char *value, *flag;
         } refs[] = { { f->git_branch, "git-branch" },
-                     { text_empty(f->git_label) ? f->git_sync_tag : f->git_label, "git-sync-tag" },
-                     { text_empty(f->git_label) ? f->git_notes_ref : f->git_label, "git-notes-ref" } };
+                     { generation_sync_tag(f), "git-sync-tag" },
+                     { generation_notes_ref(f), "git-notes-ref" } };
 
         for (size_t i = 0; i < ARRAY_LEN(refs); i++)
                 if (!is_ref_part(refs[i].value))
@@ -199,6 +199,36 @@ int generation_flags_check(const struct generation_flags *f, struct error *err)
                 return error_set(err, ERR_INVALID, "--sync-state must be git or secret, is \"%s\"",
                                  f->sync_state);
         return 0;
+}
+
+/* ---- what they come to ---- */
+
+#define AUTOMATION_MS 300000 /* the default */
+
+static const char *labelled(const struct generation_flags *f, const char *own)
+{
+        return text_empty(f->git_label) ? own : f->git_label;
+}
+
+const char *generation_sync_tag(const struct generation_flags *f)
+{
+        return labelled(f, f->git_sync_tag);
+}
+
+const char *generation_notes_ref(const struct generation_flags *f)
+{
+        return labelled(f, f->git_notes_ref);
+}
+
+int64_t generation_images_ms(const struct generation_flags *f)
+{
+        return f->registry_poll_ms > 0 && f->automation_ms == AUTOMATION_MS ? f->registry_poll_ms
+                                                                            : f->automation_ms;
+}
+
+const char *generation_state_secret(const struct generation_flags *f)
+{
+        return f->git_readonly || text_equal(f->sync_state, "secret") ? f->git_secret_name : NULL;
 }
 
 /* ---- lists ---- */

@@ -43,9 +43,16 @@ extern const size_t n_generation_flags;
 /* Rules across flags. ERR_INVALID, or ERR_UNSUPPORTED for what is not in this version. */
 int generation_flags_check(const struct generation_flags *f, struct error *err);
 
+/* --git-label overrides both. */
+const char *generation_sync_tag(const struct generation_flags *f);
+const char *generation_notes_ref(const struct generation_flags *f);
+/* --registry-poll-interval is the old name of the first. */
+int64_t generation_images_ms(const struct generation_flags *f);
+/* The Secret that keeps the state, as a repository that is never written needs; NULL = the tag does. */
+const char *generation_state_secret(const struct generation_flags *f);
+
 /* The values between commas of a flag that may be given several times; spaces around them do not count, and
  * empty ones are left out. In the arena. ERR_NO_MEMORY; ERR_LIMIT beyond GENERATION_LIST_MAX. */
-#define GENERATION_AUTOMATION_MS 300000 /* the default */
 #define GENERATION_LIST_MAX 1000
 int generation_list(const struct flag_strings *given, struct arena *arena, const char *const **ret,
                     size_t *ret_n, struct error *err);

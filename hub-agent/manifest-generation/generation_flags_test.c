@@ -111,6 +111,42 @@ static void values_that_make_no_sense_are_refused(void **state)
         }
 }
 
+/* spec/flux-yaml.md checklist 47 */
+static void a_label_names_both_the_tag_and_the_ref_of_notes(void **state)
+{
+        struct generation_flags f;
+
+        assert_int_equal(parse(&f, "--git-sync-tag=a", "--git-label=x", NULL), 0);
+        assert_string_equal(generation_sync_tag(&f), "x");
+        assert_string_equal(generation_notes_ref(&f), "x");
+        assert_int_equal(parse(&f, "--git-sync-tag=a", "--git-notes-ref=b", NULL), 0);
+        assert_string_equal(generation_sync_tag(&f), "a");
+        assert_string_equal(generation_notes_ref(&f), "b");
+}
+
+static void the_old_name_of_the_interval_counts_where_the_new_is_not_given(void **state)
+{
+        struct generation_flags f;
+
+        assert_int_equal(parse(&f, "--registry-poll-interval=7m", NULL, NULL), 0);
+        assert_int_equal(generation_images_ms(&f), 420000);
+        assert_int_equal(parse(&f, "--registry-poll-interval=7m", "--automation-interval=1m", NULL), 0);
+        assert_int_equal(generation_images_ms(&f), 60000);
+}
+
+/* spec/flux-yaml.md checklist 6 */
+static void a_read_only_repository_keeps_its_state_in_the_secret(void **state)
+{
+        struct generation_flags f;
+
+        assert_int_equal(parse(&f, "--git-readonly", "--k8s-secret-name=s", NULL), 0);
+        assert_string_equal(generation_state_secret(&f), "s");
+        assert_int_equal(parse(&f, "--sync-state=secret", NULL, NULL), 0);
+        assert_string_equal(generation_state_secret(&f), "flux-git-deploy");
+        assert_int_equal(parse(&f, NULL, NULL, NULL), 0);
+        assert_null(generation_state_secret(&f));
+}
+
 static void each_allocation_that_fails_is_told(void **state)
 {
         const struct flag_strings given = { { "a,b", "c" }, 2 };
@@ -136,6 +172,9 @@ int main(void)
                 cmocka_unit_test(paths_come_one_by_one_or_between_commas),
                 cmocka_unit_test(what_is_not_in_this_version_is_refused_by_name),
                 cmocka_unit_test(values_that_make_no_sense_are_refused),
+                cmocka_unit_test(a_label_names_both_the_tag_and_the_ref_of_notes),
+                cmocka_unit_test(the_old_name_of_the_interval_counts_where_the_new_is_not_given),
+                cmocka_unit_test(a_read_only_repository_keeps_its_state_in_the_secret),
                 cmocka_unit_test(each_allocation_that_fails_is_told),
         };
 

@@ -20,9 +20,9 @@ static int sum_up(const struct resource *r, struct sync_item *item)
 {
         AUTO_BUF struct buf text;
 
+        buf_init(&text, TEXT_BYTES);
         if (r->text.data)
                 return sync_checksum(r->text, item->checksum);
-        buf_init(&text, TEXT_BYTES);
         TRY(yaml_write(r->doc, &text));
         return sync_checksum((struct slice){ text.data, text.len }, item->checksum);
 }
