@@ -7,7 +7,7 @@ FUZZ_PROGRAMS := $(patsubst %,$(OBJ)/fuzz_%,$(FUZZ_TARGETS))
 FUZZ_HUB := $(addprefix hub-agent/resource-set/,build.c inputs.c normal.c order.c permute.c read.c) \
 	$(filter-out %_controller.c %_metrics.c %/read_secrets.c,$(filter hub-agent/input-provider/%,$(LIBRARY_SOURCES))) \
 	$(addprefix hub-agent/manifest-generation/,commands.c documents.c flux_config.c patch_file.c patch_text.c resources.c tree.c) \
-	$(filter hub-agent/manifest-generation/update/yaml_% %/doc_place.c,$(LIBRARY_SOURCES)) \
+	$(filter hub-agent/manifest-generation/update/yaml_% %/update/doc_place.c %/update/words.c,$(LIBRARY_SOURCES)) \
 	$(filter hub-agent/transfer/% hub-agent/registry/% hub-agent/git/% hub-agent/source/verify/%,$(LIBRARY_SOURCES))
 FUZZ_OBJECTS := $(patsubst %,$(OBJ)/%.o,$(filter common/base/% common/loop/% common/json/% common/template/% common/net/% proto/% common/kube/% common/ctrl/% $(FUZZ_HUB) hub-agent/common.c hub-agent/flux_account.c hub-agent/flux_state.c e2e/devcluster/serving/http1_parse.c,$(LIBRARY_SOURCES)))
 # An archive, of which each target takes what it needs: the rest may use what is not in it.

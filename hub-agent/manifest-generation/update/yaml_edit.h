@@ -31,6 +31,6 @@ struct yaml_edit {
  * ERR_NOT_FOUND: no such object in it, or no place for the value; ERR_INVALID: broken YAML, or shared by an
  * anchor; ERR_LIMIT. The messages give the line. */
 int yaml_edit(struct slice text, const struct yaml_edit *e, struct buf *ret, struct error *err);
-/* One after the other. */
+/* All of them, those of one object in their order. */
 int yaml_edit_all(struct slice text, const struct yaml_edit *edits, size_t n, struct buf *ret,
                   struct error *err);

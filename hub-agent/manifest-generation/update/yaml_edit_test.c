@@ -348,6 +348,32 @@ static void several_edits_are_made_one_after_the_other(void **state)
         assert_string_equal(b.data, "a:  b\n");
 }
 
+/* Images and annotations of many objects. */
+static void a_file_of_many_objects_is_edited_as_one(void **state)
+{
+        enum { OBJECTS = 1000 };
+        static const struct doc_step x[] = { { "x", 0 } }, k[] = { { "k", 0 }, { "z", 0 } };
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        struct yaml_edit *edits = arena_calloc(&arena, 2 * OBJECTS, sizeof(*edits));
+        AUTO_BUF struct buf before, want, got;
+
+        buf_init(&before, 8u << 20);
+        buf_init(&want, 8u << 20);
+        buf_init(&got, 8u << 20);
+        for (int i = 0; i < OBJECTS; i++) {
+                const struct yaml_object o = { "deployment", "default", arena_printf(&arena, "a%d", i) };
+
+                buf_printf(&before, "---\nkind: Deployment\nmetadata: {name: a%d}\nx: 1 # note\n", i);
+                buf_printf(&want, "---\nkind: Deployment\nmetadata: {name: a%d}\nx: v%d # note\nk:\n  z: w\n",
+                           i, i);
+                edits[i] = (struct yaml_edit){ o, { x, 1 }, arena_printf(&arena, "v%d", i) };
+                edits[2 * OBJECTS - 1 - i] = (struct yaml_edit){ o, { k, 2 }, "w" };
+        }
+        assert_int_equal(
+                yaml_edit_all((struct slice){ before.data, before.len }, edits, 2 * OBJECTS, &got, NULL), 0);
+        assert_string_equal(got.data, want.data);
+}
+
 /* ---- files as people write them ---- */
 
 static struct slice read_case(struct arena *arena, const char *name)
@@ -544,6 +570,7 @@ int main(void)
                 cmocka_unit_test(what_is_not_there_or_no_scalar_is_told),
                 cmocka_unit_test(objects_are_found_by_kind_namespace_and_name),
                 cmocka_unit_test(several_edits_are_made_one_after_the_other),
+                cmocka_unit_test(a_file_of_many_objects_is_edited_as_one),
                 cmocka_unit_test(in_files_as_people_write_them_one_value_changes),
                 cmocka_unit_test(in_files_that_share_values_what_stands_alone_changes),
                 cmocka_unit_test(each_allocation_may_fail),
