@@ -176,7 +176,7 @@ static struct signature bundle(struct proving *p, const struct flaws *f)
                 a,
                 "{\"_type\":\"https://in-toto.io/Statement/v1\",\"subject\":[{\"digest\":{"
                 "\"sha256\":\"%s\"}}],\"predicateType\":\"https://sigstore.dev/cosign/sign/v1\"}",
-                TEST_DIGEST + strlen("sha256:"));
+                &TEST_DIGEST[strlen("sha256:")]);
         const char *was =
                 arena_printf(a, "DSSEv1 28 application/vnd.in-toto+json %zu %s", strlen(payload), payload);
         X509 *cert = issue(&p->store, f);
