@@ -115,7 +115,7 @@ static void end(struct scene *s)
         end_sources(s->rig, &s->fleet, &s->web);
 }
 
-/* Keys, by name, in the Secret, which nobody watches. */
+/* Keys by name, in the Secret, in place of those that were there. */
 static void put_secret(struct scene *s, const char *const *keys_and_values)
 {
         AUTO_JSON json_t *doc = secret_with(keys_and_values);
@@ -204,7 +204,7 @@ RIG_TEST(each_run_verifies_and_what_was_kept_stays, {
 #define UNPREPARED "failed to verify the signature using provider 'cosign': "
 
 /* spec/helm-chart.md checklist 73, 84 */
-RIG_TEST(a_secret_that_is_of_no_use_is_told, {
+RIG_TEST(a_secret_that_is_of_no_use_is_told_and_a_mended_one_taken_at_once, {
         struct scene s;
 
         begin(r, &s);
@@ -268,7 +268,7 @@ int main(void)
                 cmocka_unit_test(a_provider_that_is_not_acted_on_stalls_and_is_named),
                 cmocka_unit_test(a_chart_that_one_of_the_keys_signed_is_taken),
                 cmocka_unit_test(each_run_verifies_and_what_was_kept_stays),
-                cmocka_unit_test(a_secret_that_is_of_no_use_is_told),
+                cmocka_unit_test(a_secret_that_is_of_no_use_is_told_and_a_mended_one_taken_at_once),
                 cmocka_unit_test(a_chart_that_a_person_signed_is_taken_from_that_person),
         };
 
