@@ -1,5 +1,5 @@
-/* Bundles of sigstore, as cosign 3 keeps them: what is signed stands in an envelope (DSSE), together with the
- * certificate and the log's entry. */
+/* Bundles of sigstore, as cosign 3 keeps them: what is signed stands in an envelope (DSSE), or is the
+ * manifest itself, together with the certificate and the log's entry. */
 #include "hub-agent/source/verify/certificate.h"
 #include "hub-agent/source/verify/decode.h"
 #include "hub-agent/source/verify/judging.h"
@@ -29,7 +29,8 @@ static int encode(const char *type, struct slice payload, struct arena *arena, s
         return ret->data ? 0 : error_no_memory(err);
 }
 
-static int read_envelope(const json_t *envelope, struct arena *arena, struct claim *c, struct error *err)
+static int read_envelope(const json_t *envelope, struct arena *arena, struct claim *c,
+                         struct slice *ret_payload, struct error *err)
 {
         const json_t *list = doc_get_array(envelope, "signatures");
         const char *type = NULL, *payload = NULL, *value = NULL;
@@ -41,10 +42,11 @@ static int read_envelope(const json_t *envelope, struct arena *arena, struct cla
         TRY(doc_need_string(json_array_get(list, 0), "sig", &value, err));
         if (!text_equal(type, PAYLOAD_TYPE))
                 return error_set(err, ERR_INVALID, "payloadType is '%s' and not '" PAYLOAD_TYPE "'", type);
-        TRY(decode_base64(payload, arena, "payload", &c->payload, err));
+        TRY(decode_base64(payload, arena, "payload", ret_payload, err));
         TRY(decode_base64(value, arena, "signatures[0].sig", &c->value, err));
         c->in_envelope = true;
-        return encode(type, c->payload, arena, &c->signed_bytes, err);
+        sha256_of(*ret_payload, c->hash);
+        return encode(type, *ret_payload, arena, &c->signed_bytes, err);
 }
 
 static bool names(const json_t *subjects, const char *digest)
@@ -79,17 +81,42 @@ static int check_statement(const json_t *doc, const char *digest, struct error *
         return 0;
 }
 
-static int read_statement(const struct judging *j, const struct claim *c)
+/* The signature is of the manifest itself. */
+static int read_message(const json_t *message, const char *digest, struct arena *arena, struct claim *c,
+                        struct error *err)
+{
+        const char *algorithm = NULL, *hash = NULL, *value = NULL;
+        struct slice bytes;
+        char hex[SHA256_HEX_SIZE];
+
+        TRY(doc_need_string(message, "messageDigest.algorithm", &algorithm, err));
+        TRY(doc_need_string(message, "messageDigest.digest", &hash, err));
+        TRY(doc_need_string(message, "signature", &value, err));
+        TRY(decode_base64(hash, arena, "messageDigest.digest", &bytes, err));
+        TRY(decode_base64(value, arena, "signature", &c->value, err));
+        if (!text_equal(algorithm, "SHA2_256") || bytes.len != SHA256_SIZE)
+                return error_set(err, ERR_INVALID, "messageDigest: it is no SHA-256");
+        memcpy(c->hash, bytes.data, SHA256_SIZE);
+        text_hex_encode(c->hash, SHA256_SIZE, hex);
+        if (!text_starts_with(digest, "sha256:") || !text_equal(hex, digest + strlen("sha256:")))
+                return error_set(err, ERR_INVALID, "it is of sha256:%s and not of %s", hex, digest);
+        return 0;
+}
+
+static int read_statement(const struct judging *j, struct slice payload)
 {
         AUTO_JSON json_t *doc = NULL;
 
-        TRY(doc_parse(c->payload, &doc, j->err));
+        TRY(doc_parse(payload, &doc, j->err));
         return check_statement(doc, j->digest, j->err);
 }
 
-static int check_payload(const struct judging *j, const struct claim *c)
+/* What a message is of was compared before. */
+static int check_payload(const struct judging *j, const struct claim *c, struct slice payload)
 {
-        return read_statement(j, c) < 0 ? refuse(j->err, "what is signed") : 0;
+        if (!c->in_envelope)
+                return 0;
+        return read_statement(j, payload) < 0 ? refuse(j->err, "what is signed") : 0;
 }
 
 /* ---- when the log had it ---- */
@@ -207,12 +234,26 @@ static int check_type(const json_t *doc, struct error *err)
         if (!text_equal(type, SIGNATURE_BUNDLE_TYPE) && !text_equal(type, BUNDLE_TYPE_OLD))
                 return error_set(err, ERR_INVALID, "mediaType is '%s' and not '" SIGNATURE_BUNDLE_TYPE "'",
                                  type);
-        if (!doc_get_object(doc, "dsseEnvelope"))
+        if (!doc_get_object(doc, "dsseEnvelope") && !doc_get_object(doc, "messageSignature"))
                 return error_set(err, ERR_INVALID, "dsseEnvelope: is required");
         return 0;
 }
 
-static int judge_by_certificate(const struct judging *j, const json_t *doc, struct claim *c)
+static int read_signed(const struct judging *j, const json_t *doc, struct claim *c, struct slice *ret_payload)
+{
+        const json_t *envelope = doc_get_object(doc, "dsseEnvelope"),
+                     *message = doc_get_object(doc, "messageSignature");
+
+        if (envelope)
+                return read_envelope(envelope, j->arena, c, ret_payload, j->err) < 0
+                               ? refuse(j->err, "dsseEnvelope")
+                               : 0;
+        return read_message(message, j->digest, j->arena, c, j->err) < 0 ? refuse(j->err, "messageSignature")
+                                                                         : 0;
+}
+
+static int judge_by_certificate(const struct judging *j, const json_t *doc, struct claim *c,
+                                struct slice payload)
 {
         const json_t *material = doc_get_object(doc, "verificationMaterial");
 
@@ -221,21 +262,21 @@ static int judge_by_certificate(const struct judging *j, const json_t *doc, stru
         if (read_entries(j, material, c) < 0)
                 return refuse(j->err, "verificationMaterial.tlogEntries");
         TRY(judge_keyless(j, c));
-        TRY(check_payload(j, c));
+        TRY(check_payload(j, c, payload));
         return judge_signer(j, c);
 }
 
 int judge_bundle(const struct judging *j)
 {
         AUTO_JSON json_t *doc = NULL;
+        struct slice payload = { 0 };
         struct claim c = { 0 };
 
         if (doc_parse(j->signature->whole, &doc, j->err) < 0 || check_type(doc, j->err) < 0)
                 return refuse(j->err, "the bundle");
-        if (read_envelope(doc_get_object(doc, "dsseEnvelope"), j->arena, &c, j->err) < 0)
-                return refuse(j->err, "dsseEnvelope");
+        TRY(read_signed(j, doc, &c, &payload));
         if (j->trust->n_keys == 0)
-                return judge_by_certificate(j, doc, &c);
+                return judge_by_certificate(j, doc, &c, payload);
         TRY(judge_keyed(j, &c));
-        return check_payload(j, &c);
+        return check_payload(j, &c, payload);
 }

@@ -214,6 +214,120 @@ static void a_bundle_with_a_certificate_is_judged_like_a_layer(void **state)
         arena_free(&b.arena);
 }
 
+/* ---- of the manifest itself ---- */
+
+static const char manifest[] = "{\"schemaVersion\":2}";
+
+static const char *digest_of_manifest(struct bundling *b)
+{
+        char hex[SHA256_HEX_SIZE];
+
+        sha256_hex(manifest, strlen(manifest), hex);
+        return arena_printf(&b->arena, "sha256:%s", hex);
+}
+
+static struct signature message_with(struct bundling *b, const char *material, const char *value)
+{
+        unsigned char sum[SHA256_SIZE];
+        struct sha256 s;
+        const char *text;
+
+        sha256_init(&s);
+        sha256_update(&s, manifest, strlen(manifest));
+        sha256_final(&s, sum);
+        text = arena_printf(&b->arena,
+                            "{\"mediaType\":\"" SIGNATURE_BUNDLE_TYPE
+                            "\",\"verificationMaterial\":{%s},\"messageSignature\":{\"messageDigest\":{"
+                            "\"algorithm\":\"SHA2_256\",\"digest\":\"%s\"},\"signature\":\"%s\"}}",
+                            material, kept_base64(&b->arena, sum, sizeof(sum)), value);
+        return (struct signature){ .whole = slice_of(text) };
+}
+
+static void signs_the_manifest(const char *what, EVP_PKEY *key, int wanted)
+{
+        struct bundling b = { 0 };
+        struct signature s;
+
+        kept_key(&b.arena, key);
+        trust_key(&b, pem_of_key(&b.arena, key));
+        s = message_with(&b, "\"publicKey\":{}", sign_text(&b.arena, key, slice_of(manifest)));
+        if (check(&b, &b.keyed, digest_of_manifest(&b), s) != wanted)
+                fail_msg("%s: %s", what, b.err.text);
+        arena_free(&b.arena);
+}
+
+/* spec/helm-chart.md checklist 83, 84 */
+static void a_message_is_the_manifest_itself(void **state)
+{
+        struct bundling b;
+        struct signature s;
+
+        signs_the_manifest("P-256", EVP_EC_gen("P-256"), 0);
+        signs_the_manifest("P-384", EVP_EC_gen("P-384"), 0);
+        signs_the_manifest("RSA", EVP_RSA_gen(2048), 0);
+        signs_the_manifest("Ed25519", EVP_PKEY_Q_keygen(NULL, NULL, "ED25519"), ERR_FORBIDDEN);
+        begin(&b);
+        s = message_with(&b, "\"publicKey\":{}", sign_text(&b.arena, b.store.other_key, slice_of(manifest)));
+        assert_int_equal(check(&b, &b.keyed, digest_of_manifest(&b), s), ERR_FORBIDDEN);
+        assert_string_equal(b.err.text, NONE);
+        refuses(&b, &b.keyed, s,
+                arena_printf(&b.arena, FAILED "messageSignature: it is of %s and not of " TEST_DIGEST,
+                             digest_of_manifest(&b)));
+        arena_free(&b.arena);
+}
+
+/* Of version 0.0.2. */
+static const char *newer_body_of(struct bundling *b, const char *of, const char *value, X509 *cert)
+{
+        unsigned char sum[SHA256_SIZE];
+        struct sha256 s;
+        const char *text;
+
+        sha256_init(&s);
+        sha256_update(&s, of, strlen(of));
+        sha256_final(&s, sum);
+        text = arena_printf(
+                &b->arena,
+                "{\"apiVersion\":\"0.0.2\",\"kind\":\"hashedrekord\",\"spec\":{\"hashedRekordV002\":{"
+                "\"data\":{\"algorithm\":\"SHA2_256\",\"digest\":\"%s\"},\"signature\":{\"content\":"
+                "\"%s\",\"verifier\":{\"x509Certificate\":%s}}}}}",
+                kept_base64(&b->arena, sum, sizeof(sum)), value, json_of_certificate(&b->arena, cert));
+        return kept_base64(&b->arena, text, strlen(text));
+}
+
+static int check_message(struct bundling *b, X509 *cert, const char *value, const char *body)
+{
+        const struct flaws none = { 0 };
+        const char *material = arena_printf(&b->arena, "\"certificate\":%s,\"tlogEntries\":[%s]",
+                                            json_of_certificate(&b->arena, cert), entry_of(b, &none, body));
+
+        return check(b, &b->keyless, digest_of_manifest(b), message_with(b, material, value));
+}
+
+/* spec/helm-chart.md checklist 86 */
+static void a_message_may_come_with_a_certificate(void **state)
+{
+        const struct flaws none = { 0 };
+        struct bundling b;
+        const char *value;
+
+        begin(&b);
+        X509 *cert = issue(&b.store, &none);
+
+        value = sign_text(&b.arena, b.store.signer_key, slice_of(manifest));
+        if (check_message(&b, cert, value, body_of(&b.store, &none, slice_of(manifest), value, cert)) < 0 ||
+            check_message(&b, cert, value, newer_body_of(&b, manifest, value, cert)) < 0)
+                fail_msg("%s", b.err.text);
+        assert_int_equal(
+                check_message(&b, cert, value, body_of(&b.store, &none, SLICE("other"), value, cert)),
+                ERR_FORBIDDEN);
+        assert_string_equal(b.err.text, FAILED "the entry of the log: it is of another payload");
+        assert_int_equal(check_message(&b, cert, value, newer_body_of(&b, "other", value, cert)),
+                         ERR_FORBIDDEN);
+        assert_string_equal(b.err.text, FAILED "the entry of the log: it is of another payload");
+        arena_free(&b.arena);
+}
+
 static void parts_that_are_absent_are_told(void **state)
 {
         static const struct {
@@ -222,8 +336,13 @@ static void parts_that_are_absent_are_told(void **state)
                 { "{}", "the bundle: mediaType: is required" },
                 { "{\"mediaType\":\"x\"}",
                   "the bundle: mediaType is 'x' and not '" SIGNATURE_BUNDLE_TYPE "'" },
+                { "{\"mediaType\":\"" SIGNATURE_BUNDLE_TYPE "\"}", "the bundle: dsseEnvelope: is required" },
                 { "{\"mediaType\":\"" SIGNATURE_BUNDLE_TYPE "\",\"messageSignature\":{}}",
-                  "the bundle: dsseEnvelope: is required" },
+                  "messageSignature: messageDigest.algorithm: is required" },
+                { "{\"mediaType\":\"" SIGNATURE_BUNDLE_TYPE "\",\"messageSignature\":{\"signature\":\"AAAA\","
+                  "\"messageDigest\":{\"algorithm\":\"SHA2_512\","
+                  "\"digest\":\"AAAA\"}}}",
+                  "messageSignature: messageDigest: it is no SHA-256" },
                 { "{\"mediaType\":\"" SIGNATURE_BUNDLE_TYPE "\",\"dsseEnvelope\":{\"signatures\":[]}}",
                   "dsseEnvelope: signatures: it has not just one" },
                 { "{\"mediaType\":\"" SIGNATURE_BUNDLE_TYPE
@@ -283,6 +402,8 @@ int main(void)
                 cmocka_unit_test(a_bundle_that_a_key_signed_is_judged_like_a_layer),
                 cmocka_unit_test(what_else_is_attested_is_no_signature),
                 cmocka_unit_test(a_bundle_with_a_certificate_is_judged_like_a_layer),
+                cmocka_unit_test(a_message_is_the_manifest_itself),
+                cmocka_unit_test(a_message_may_come_with_a_certificate),
                 cmocka_unit_test(parts_that_are_absent_are_told),
                 cmocka_unit_test(each_allocation_may_fail),
         };

@@ -25,6 +25,15 @@ void decode_hex(const char *text, char *ret, size_t n)
                 ret[i] = (char)(digit(text[2 * i]) << 4 | digit(text[2 * i + 1]));
 }
 
+void sha256_of(struct slice data, uint8_t ret[SHA256_SIZE])
+{
+        struct sha256 s;
+
+        sha256_init(&s);
+        sha256_update(&s, data.data, data.len);
+        sha256_final(&s, ret);
+}
+
 int refuse(struct error *err, const char *what)
 {
         if (err->code == ERR_NO_MEMORY)

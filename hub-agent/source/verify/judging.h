@@ -14,10 +14,11 @@ struct judging {
 
 /* What stands in a signature, wherever it stands there. */
 struct claim {
-        struct slice signed_bytes, value;
+        struct slice signed_bytes; /* empty: there is only their hash, which is the one below */
+        struct slice value;
         bool in_envelope;
-        struct slice payload; /* what the log has a hash of */
-        X509 *leaf;           /* the signer's certificate */
+        uint8_t hash[SHA256_SIZE]; /* of the payload, as the log has it */
+        X509 *leaf;                /* the signer's certificate */
         STACK_OF(X509) * given;
         struct log_entry entry;
 };

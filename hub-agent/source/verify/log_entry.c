@@ -160,18 +160,27 @@ static int read_enveloped_new(const json_t *spec, struct named *ret, struct erro
         return doc_need_string(only, "verifier.x509Certificate.rawBytes", &ret->certificate, err);
 }
 
+static int read_plain_new(const json_t *spec, struct named *ret, struct error *err)
+{
+        ret->is_new = true;
+        TRY(doc_need_string(spec, "data.algorithm", &ret->algorithm, err));
+        TRY(doc_need_string(spec, "data.digest", &ret->hash, err));
+        TRY(doc_need_string(spec, "signature.content", &ret->signature, err));
+        return doc_need_string(spec, "signature.verifier.x509Certificate.rawBytes", &ret->certificate, err);
+}
+
 static int read_named(const json_t *body, bool in_envelope, struct named *ret, struct error *err)
 {
         const char *wanted = in_envelope ? "dsse" : "hashedrekord", *kind = NULL;
-        const json_t *newer = doc_get_object(body, "spec.dsseV002");
+        const json_t *newer = doc_get_object(body, in_envelope ? "spec.dsseV002" : "spec.hashedRekordV002");
 
         TRY(doc_need_string(body, "kind", &kind, err));
         if (!text_equal(kind, wanted))
                 return error_set(err, ERR_INVALID, "its kind is '%s' and not '%s'", kind, wanted);
-        if (!in_envelope)
-                return read_plain(body, ret, err);
-        return newer ? read_enveloped_new(newer, ret, err)
-                     : read_enveloped(doc_get_object(body, "spec"), ret, err);
+        if (in_envelope)
+                return newer ? read_enveloped_new(newer, ret, err)
+                             : read_enveloped(doc_get_object(body, "spec"), ret, err);
+        return newer ? read_plain_new(newer, ret, err) : read_plain(body, ret, err);
 }
 
 static int check_certificate(const struct named *n, X509 *leaf, struct arena *arena, struct error *err)
@@ -188,24 +197,24 @@ static int check_certificate(const struct named *n, X509 *leaf, struct arena *ar
         return X509_cmp(there, leaf) == 0 ? 0 : error_set(err, ERR_INVALID, "it is of another certificate");
 }
 
-static bool is_hash_of(const struct named *n, struct slice payload)
+static bool is_hash(const struct named *n, const uint8_t hash[SHA256_SIZE])
 {
-        char hex[SHA256_HEX_SIZE], bytes[SHA256_SIZE], text[SHA256_HEX_SIZE];
+        char text[SHA256_HEX_SIZE];
 
-        sha256_hex(payload.data, payload.len, hex);
-        if (!n->is_new)
-                return text_equal(n->algorithm, "sha256") && text_equal(n->hash, hex);
-        decode_hex(hex, bytes, sizeof(bytes));
-        text_base64_encode(bytes, sizeof(bytes), text);
-        return text_equal(n->algorithm, "SHA2_256") && text_equal(n->hash, text);
+        if (n->is_new) {
+                text_base64_encode(hash, SHA256_SIZE, text);
+                return text_equal(n->algorithm, "SHA2_256") && text_equal(n->hash, text);
+        }
+        text_hex_encode(hash, SHA256_SIZE, text);
+        return text_equal(n->algorithm, "sha256") && text_equal(n->hash, text);
 }
 
-static int check_named(const struct named *n, struct slice payload, struct slice signature, X509 *leaf,
-                       struct arena *arena, struct error *err)
+static int check_named(const struct named *n, const uint8_t hash[SHA256_SIZE], struct slice signature,
+                       X509 *leaf, struct arena *arena, struct error *err)
 {
         struct slice there;
 
-        if (!is_hash_of(n, payload))
+        if (!is_hash(n, hash))
                 return error_set(err, ERR_INVALID, "it is of another payload");
         TRY(decode_base64(n->signature, arena, "its signature", &there, err));
         if (!slice_equal(there, signature))
@@ -213,7 +222,7 @@ static int check_named(const struct named *n, struct slice payload, struct slice
         return check_certificate(n, leaf, arena, err);
 }
 
-static int check_body(const struct log_entry *e, bool in_envelope, struct slice payload,
+static int check_body(const struct log_entry *e, bool in_envelope, const uint8_t hash[SHA256_SIZE],
                       struct slice signature, X509 *leaf, struct arena *arena, struct error *err)
 {
         AUTO_JSON json_t *body = NULL;
@@ -221,13 +230,13 @@ static int check_body(const struct log_entry *e, bool in_envelope, struct slice 
 
         TRY(doc_parse(e->body, &body, err));
         TRY(read_named(body, in_envelope, &n, err));
-        return check_named(&n, payload, signature, leaf, arena, err);
+        return check_named(&n, hash, signature, leaf, arena, err);
 }
 
-int log_entry_check(const struct log_entry *e, bool in_envelope, struct slice payload, struct slice signature,
-                    X509 *leaf, struct arena *arena, struct error *err)
+int log_entry_check(const struct log_entry *e, bool in_envelope, const uint8_t hash[SHA256_SIZE],
+                    struct slice signature, X509 *leaf, struct arena *arena, struct error *err)
 {
-        int code = check_body(e, in_envelope, payload, signature, leaf, arena, err);
+        int code = check_body(e, in_envelope, hash, signature, leaf, arena, err);
 
         return code < 0 ? refuse(err, "the entry of the log") : 0;
 }

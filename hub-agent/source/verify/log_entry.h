@@ -2,6 +2,7 @@
  */
 #pragma once
 
+#include "common/base/digest.h"
 #include "hub-agent/source/verify/signatures.h"
 
 struct log_entry {
@@ -22,7 +23,7 @@ int log_promise_check(const struct log_promise *p, const struct trusted_root *ro
 /* Of the annotation dev.sigstore.cosign/bundle. ERR_FORBIDDEN. */
 int log_entry_read(const char *bundle, const struct trusted_root *root, struct arena *arena,
                    struct log_entry *ret, struct error *err);
-/* Whether the entry is of that signature, by that certificate, of that payload, which stands in an envelope
- * or by itself. ERR_FORBIDDEN. */
-int log_entry_check(const struct log_entry *e, bool in_envelope, struct slice payload, struct slice signature,
-                    X509 *leaf, struct arena *arena, struct error *err);
+/* Whether the entry is of that signature, by that certificate, of the payload with that hash, which stands in
+ * an envelope or by itself. ERR_FORBIDDEN. */
+int log_entry_check(const struct log_entry *e, bool in_envelope, const uint8_t hash[SHA256_SIZE],
+                    struct slice signature, X509 *leaf, struct arena *arena, struct error *err);

@@ -2,6 +2,7 @@
 
 #include <openssl/err.h>
 #include <openssl/pem.h>
+#include <openssl/rsa.h>
 
 #include "common/base/limits.h"
 
@@ -122,6 +123,27 @@ bool public_key_signed(EVP_PKEY *key, struct slice data, struct slice signature)
                                      (const unsigned char *)data.data, data.len) == 1;
 
         EVP_MD_CTX_free(ctx);
+        ERR_clear_error();
+        return good;
+}
+
+static bool begin_hash(EVP_PKEY_CTX *ctx, EVP_PKEY *key)
+{
+        return EVP_PKEY_verify_init(ctx) == 1 &&
+               (EVP_PKEY_get_base_id(key) != EVP_PKEY_RSA ||
+                EVP_PKEY_CTX_set_rsa_padding(ctx, RSA_PKCS1_PADDING) == 1) &&
+               EVP_PKEY_CTX_set_signature_md(ctx, EVP_sha256()) == 1;
+}
+
+bool public_key_signed_hash(EVP_PKEY *key, const uint8_t hash[SHA256_SIZE], struct slice signature)
+{
+        EVP_PKEY_CTX *ctx =
+                EVP_PKEY_get_base_id(key) == EVP_PKEY_ED25519 ? NULL : EVP_PKEY_CTX_new(key, NULL);
+        bool good = ctx && begin_hash(ctx, key) &&
+                    EVP_PKEY_verify(ctx, (const unsigned char *)signature.data, signature.len, hash,
+                                    SHA256_SIZE) == 1;
+
+        EVP_PKEY_CTX_free(ctx);
         ERR_clear_error();
         return good;
 }

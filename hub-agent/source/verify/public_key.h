@@ -5,6 +5,7 @@
 #include <openssl/evp.h>
 
 #include "common/base/arena.h"
+#include "common/base/digest.h"
 #include "common/base/text.h"
 
 #define PUBLIC_KEY_RSA_BITS 2048 /* at least */
@@ -16,3 +17,5 @@ int public_key_of_der(struct slice der, struct arena *arena, EVP_PKEY **ret, str
 /* The same of a key that is there already; whose it is does not change. */
 int public_key_check(EVP_PKEY *key, struct error *err);
 bool public_key_signed(EVP_PKEY *key, struct slice data, struct slice signature);
+/* The same of data of which there is only the hash; never by Ed25519, which signs no hashes. */
+bool public_key_signed_hash(EVP_PKEY *key, const uint8_t hash[SHA256_SIZE], struct slice signature);

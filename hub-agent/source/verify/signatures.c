@@ -9,10 +9,16 @@
 
 /* ---- who signed ---- */
 
+static bool signed_by(EVP_PKEY *key, const struct claim *c)
+{
+        return c->signed_bytes.len > 0 ? public_key_signed(key, c->signed_bytes, c->value)
+                                       : public_key_signed_hash(key, c->hash, c->value);
+}
+
 int judge_keyed(const struct judging *j, const struct claim *c)
 {
         for (size_t i = 0; i < j->trust->n_keys; i++)
-                if (public_key_signed(j->trust->keys[i], c->signed_bytes, c->value))
+                if (signed_by(j->trust->keys[i], c))
                         return 0;
         return error_set(j->err, ERR_NOT_FOUND, "it is by none of the keys");
 }
@@ -24,7 +30,7 @@ static int check_signed(const struct judging *j, const struct claim *c)
         if (!key || public_key_check(key, j->err) < 0)
                 return error_set(j->err, ERR_FORBIDDEN,
                                  "the certificate: its key is of no kind that is taken");
-        if (!public_key_signed(key, c->signed_bytes, c->value))
+        if (!signed_by(key, c))
                 return error_set(j->err, ERR_FORBIDDEN, "it is not by the key of its certificate");
         return 0;
 }
@@ -33,7 +39,7 @@ int judge_keyless(const struct judging *j, const struct claim *c)
 {
         TRY(certificate_check(c->leaf, c->given, j->trust->root, c->entry.wall_ms, j->arena, j->err));
         TRY(check_signed(j, c));
-        return log_entry_check(&c->entry, c->in_envelope, c->payload, c->value, c->leaf, j->arena, j->err);
+        return log_entry_check(&c->entry, c->in_envelope, c->hash, c->value, c->leaf, j->arena, j->err);
 }
 
 int judge_signer(const struct judging *j, const struct claim *c)
@@ -114,8 +120,11 @@ static int read_entry(const struct judging *j, struct claim *c)
 
 static int judge_layer(const struct judging *j)
 {
-        struct claim c = { .signed_bytes = j->signature->payload, .payload = j->signature->payload };
+        struct claim c = { .signed_bytes = j->signature->payload };
 
+        if (c.signed_bytes.len == 0)
+                return error_set(j->err, ERR_FORBIDDEN, "what is signed: it is empty");
+        sha256_of(c.signed_bytes, c.hash);
         TRY(read_value(j, &c.value));
         if (j->trust->n_keys > 0) {
                 TRY(judge_keyed(j, &c));
