@@ -179,6 +179,18 @@ static int set_problem(struct scan_run *run, struct scanned_repository *r, const
         return r->problem ? 0 : error_no_memory(err);
 }
 
+/* Not what a registry answered, but that none did. */
+static int note_silence(struct scan_run *run, const struct scanned_repository *r, int code,
+                        const struct error *why, struct error *err)
+{
+        char *text;
+
+        if (why->http_status != 0 || (code != ERR_RETRY && code != ERR_TIMEOUT))
+                return 0;
+        text = arena_strdup(run->arena, why->text);
+        return text && map_put(run->silent, r->place.host, text) == 0 ? 0 : error_no_memory(err);
+}
+
 static int list_tags(struct scan_run *run, struct scanned_repository *r, struct error *err)
 {
         AUTO_ARENA struct arena arena = ARENA_INIT;
@@ -188,6 +200,9 @@ static int list_tags(struct scan_run *run, struct scanned_repository *r, struct 
         struct error why = { 0 };
         int code;
 
+        r->problem = map_get(run->silent, r->place.host);
+        if (r->problem)
+                return 0;
         TRY(scan_find_login(run, r, err));
         TRY(scan_open(run, r, &transfer, &arena, &registry, err));
         code = scan_ask(run, r, 1, ask_tags, &l, &why);
@@ -196,7 +211,10 @@ static int list_tags(struct scan_run *run, struct scanned_repository *r, struct 
                         *err = why;
                 return code;
         }
-        return code < 0 ? set_problem(run, r, &why, err) : forget_gone(run, r, err);
+        if (code == 0)
+                return forget_gone(run, r, err);
+        TRY(set_problem(run, r, &why, err));
+        return note_silence(run, r, code, &why, err);
 }
 
 /* ---- what they lead to ---- */
@@ -384,9 +402,10 @@ int image_scan_read(void *scan, const struct update_objects *objects,
                                 .arena = arena,
                                 .deadline_ms = loop_now_ms(l) + most_ms,
                                 .begun_ms = loop_wall_ms(l),
+                                .silent = map_of_arena(arena),
                                 .found = map_of_arena(arena) };
 
-        if (!run.found)
+        if (!run.silent || !run.found)
                 return error_no_memory(err);
 
         return read_all(&run, candidates, ret, err);

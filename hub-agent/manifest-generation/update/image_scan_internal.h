@@ -66,9 +66,10 @@ struct scan_run {
         struct image_scan *scan;
         struct arena *arena;
         int64_t deadline_ms;
-        int64_t begun_ms;  /* wall time */
-        struct map *found; /* what was told of objects of the cluster: each is asked for once */
-        int code;          /* of the first fiber that could not go on: ERR_NO_MEMORY, ERR_CANCELLED */
+        int64_t begun_ms;   /* wall time */
+        struct map *silent; /* hosts that could not be reached, and why: others need the time */
+        struct map *found;  /* what was told of objects of the cluster: each is asked for once */
+        int code;           /* of the first fiber that could not go on: ERR_NO_MEMORY, ERR_CANCELLED */
 };
 
 /* The login of those who use the repository: imagePullSecrets, the service account's, the default. */

@@ -46,9 +46,12 @@ static int take_turns(struct scan_run *run, const struct scanned_repository *r, 
         return wait_ms > 0 && fiber_sleep(l, wait_ms) < 0 ? cancelled(err) : 0;
 }
 
-static bool comes_again(int code, const struct error *err)
+/* A host that cannot be reached is asked once more, and not as often as one that says to come later. */
+static bool comes_again(int code, const struct error *err, int left)
 {
-        return code == ERR_TOO_MANY || (code == ERR_RETRY && err->http_status != 501);
+        if (code == ERR_RETRY && err->http_status == 0)
+                return left == SCAN_TRIES;
+        return left > 1 && (code == ERR_TOO_MANY || (code == ERR_RETRY && err->http_status != 501));
 }
 
 int scan_ask(struct scan_run *run, const struct scanned_repository *r, size_t turns,
@@ -67,7 +70,7 @@ int scan_ask(struct scan_run *run, const struct scanned_repository *r, size_t tu
                 else
                         rate_limit_speed_up(r->rate, loop_now_ms(l));
                 pause_ms = MAX((int64_t)err->retry_after_ms, (int64_t)PAUSE_MS << (SCAN_TRIES - left));
-                if (!comes_again(code, err) || left <= 1 || loop_now_ms(l) + pause_ms >= run->deadline_ms)
+                if (!comes_again(code, err, left) || loop_now_ms(l) + pause_ms >= run->deadline_ms)
                         return code;
                 if (fiber_sleep(l, pause_ms) < 0)
                         return cancelled(err);
