@@ -157,11 +157,17 @@ static bool is_subset(const json_t *part, const json_t *whole)
         return json_object_size(part) > 0;
 }
 
-static void check_selector(const json_t *o, const char *path, const json_t *labels, struct buf *problems)
+/* `pods`: the labels of each Deployment's. */
+static void check_selector(const json_t *o, const char *path, const json_t *pods, struct buf *problems)
 {
-        if (!is_subset(doc_get_object(o, path), labels))
-                buf_printf(problems, "%s %s selects no pod of the chart\n", text_of(o, "kind"),
-                           text_of(o, "metadata.name"));
+        size_t selected = 0, i;
+        const json_t *labels;
+
+        json_array_foreach((json_t *)pods, i, labels)
+                selected += is_subset(doc_get_object(o, path), labels);
+        if (selected != 1)
+                buf_printf(problems, "%s %s selects %s of the chart\n", text_of(o, "kind"),
+                           text_of(o, "metadata.name"), selected ? "pods of several Deployments" : "no pod");
 }
 
 static void check_binding(const json_t *objects, const json_t *o, struct buf *problems)
@@ -266,15 +272,14 @@ static void check_policy(const json_t *o, struct buf *problems)
                 buf_printf(problems, "%s is not what e2e/admission/chart_policies.c makes\n", name);
 }
 
-static void check_reference(const json_t *objects, const json_t *o, const json_t *labels,
-                            struct buf *problems)
+static void check_reference(const json_t *objects, const json_t *o, const json_t *pods, struct buf *problems)
 {
         if (is_kind(o, "Service"))
-                check_selector(o, "spec.selector", labels, problems);
+                check_selector(o, "spec.selector", pods, problems);
         else if (is_kind(o, "PodDisruptionBudget") || is_kind(o, "Deployment"))
-                check_selector(o, "spec.selector.matchLabels", labels, problems);
+                check_selector(o, "spec.selector.matchLabels", pods, problems);
         else if (is_kind(o, "NetworkPolicy"))
-                check_selector(o, "spec.podSelector.matchLabels", labels, problems);
+                check_selector(o, "spec.podSelector.matchLabels", pods, problems);
         else if (is_kind(o, "ClusterRoleBinding") || is_kind(o, "RoleBinding"))
                 check_binding(objects, o, problems);
         else if (is_kind(o, "ClusterRole") || is_kind(o, "Role"))
@@ -285,18 +290,20 @@ static void check_reference(const json_t *objects, const json_t *o, const json_t
 
 void chart_rules(const json_t *objects, struct buf *problems)
 {
-        const json_t *o, *labels = NULL;
+        AUTO_JSON json_t *pods = json_array();
+        const json_t *o;
         size_t i;
 
         check_names(objects, problems);
         json_array_foreach((json_t *)objects, i, o) {
-                if (is_kind(o, "Deployment"))
-                        labels = doc_get_object(o, "spec.template.metadata.labels");
+                if (is_kind(o, "Deployment") &&
+                    json_array_append(pods, doc_get_object(o, "spec.template.metadata.labels")) < 0)
+                        buf_append_str(problems, "a Deployment's pods have no labels\n");
                 if (is_kind(o, "Deployment") || is_kind(o, "Job"))
                         check_pod(objects, doc_get_object(o, "spec.template.spec"), problems);
         }
-        if (!labels)
+        if (json_array_size(pods) == 0)
                 buf_append_str(problems, "there is no Deployment\n");
         json_array_foreach((json_t *)objects, i, o)
-                check_reference(objects, o, labels, problems);
+                check_reference(objects, o, pods, problems);
 }

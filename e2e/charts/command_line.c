@@ -2,6 +2,7 @@
 #include "common/base/memory.h"
 #include "e2e/charts/chart_cases.h"
 #include "hub-agent/flags.h"
+#include "hub-agent/manifest-generation/generation_flags.h"
 #include "member-agent/flags.h"
 #include "member-agent/hub_connection.h"
 #include "member-agent/refresh-token/options.h"
@@ -75,6 +76,15 @@ static int check_hub(struct line *l, struct error *err)
         return hub_flags_check(&f, err);
 }
 
+static int check_generator(struct line *l, struct error *err)
+{
+        struct generation_flags f;
+
+        TRY(flags_parse(generation_flag_table, n_generation_flags, l->argc, l->argv, &f, err));
+        note_missing(l, generation_flag_table, n_generation_flags, &f);
+        return generation_flags_check(&f, err);
+}
+
 static int check_member(struct line *l, struct error *err)
 {
         static const struct world_files files = { .read = fake_read, .stamp = fake_stamp };
@@ -118,6 +128,8 @@ static void check_container(const json_t *container, json_t *warned, struct buf 
                         l.argv[l.argc++] = json_string_value(word);
         if (text_equal(l.name, "hub-agent"))
                 r = check_hub(&l, &err);
+        else if (text_equal(l.name, "manifest-generator"))
+                r = check_generator(&l, &err);
         else if (text_equal(l.name, "member-agent"))
                 r = check_member(&l, &err);
         else

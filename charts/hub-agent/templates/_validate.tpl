@@ -23,6 +23,7 @@
 {{- include "hub-agent.validateResourceSets" (dict "to" $to "sets" $v.resourceSets) -}}
 {{- include "hub-agent.validateSources" (dict "to" $to "sources" $v.sources "replicas" $v.replicaCount) -}}
 {{- include "hub-agent.validateTrustedRoot" (dict "to" $to "values" $v) -}}
+{{- include "hub-agent.validateGenerator" (dict "to" $to "values" $v) -}}
 {{- include "checks.report" $to -}}
 {{- end -}}
 
