@@ -1,6 +1,7 @@
 /* Requests within devcluster: spec/flux-yaml.md 9. */
 #include "hub-agent/manifest-generation/generation_rig_test.h"
 #include "hub-agent/manifest-generation/request.h"
+#include "hub-agent/manifest-generation/update/automation.h"
 
 #define REQUESTS "/api/v1/namespaces/fleet-system/configmaps"
 
@@ -206,6 +207,133 @@ RIG_TEST(a_job_that_was_pushed_before_a_crash_is_not_done_again, {
         generator_end(&g);
 })
 
+/* ---- polls ---- */
+
+struct fake_registry {
+        struct image_tag tags[3];
+        const char *problem;
+        size_t reads;
+};
+
+static int read_registry(void *ctx, const struct update_objects *objects,
+                         const struct image_candidates *candidates, struct arena *arena,
+                         struct image_catalog *ret, struct error *err)
+{
+        struct fake_registry *f = ctx;
+        struct image_repository *at = ARENA_NEW(arena, struct image_repository);
+
+        f->reads++;
+        *at = (struct image_repository){
+                .name = "index.docker.io/library/nginx", .tags = f->tags, .n = 3, .problem = f->problem
+        };
+        if (f->problem)
+                at->n = 0;
+        *ret = (struct image_catalog){ at, candidates->n > 0 };
+        return 0;
+}
+
+static const struct images_ops fake_images = { read_registry };
+
+static void begin_automated(struct rig *r, struct generator *g, struct fake_registry *f)
+{
+        *f = (struct fake_registry){ .tags = { { "1.25", true, 1000, "sha256:a" },
+                                               { "1.26", true, 2000, "sha256:b" },
+                                               { "1.27-rc", true, 3000, "sha256:c" } } };
+        generator_make(r, g);
+        g->options.images = (struct images){ .ops = &fake_images, .ctx = f };
+        g->options.images_ms = 5 * MINUTES;
+        commit_file(
+                &g->repository, "a.yaml",
+                DEPLOYMENT(
+                        "web", "nginx:1.25",
+                        ", fluxcd.io/automated: 'true', fluxcd.io/tag.c: 'semver:~1'") "---\n" DEPLOYMENT("ap"
+                                                                                                          "i",
+                                                                                                          "ng"
+                                                                                                          "in"
+                                                                                                          "x:"
+                                                                                                          "1."
+                                                                                                          "2"
+                                                                                                          "5",
+                                                                                                          ""));
+        generator_start(g);
+        pass(g, SECONDS);
+}
+
+/* spec/flux-yaml.md checklist 60, 61, 65 */
+RIG_TEST(what_is_automated_is_released_by_a_poll_and_synced, {
+        struct fake_registry f;
+        struct generator g;
+
+        begin_automated(r, &g, &f);
+        assert_int_equal(g.repository.n, 2);
+        assert_string_equal(g.repository.commits[1].message, "Auto-release nginx:1.26");
+        assert_non_null(strstr(g.repository.commits[1].note, "\"type\":\"auto\""));
+        assert_int_equal(rig_get(r, "/apis/apps/v1/namespaces/apps/deployments/web"), 200);
+        assert_non_null(strstr(r->text, "nginx:1.26"));
+        assert_int_equal(rig_get(r, "/apis/apps/v1/namespaces/apps/deployments/api"), 200);
+        assert_null(strstr(r->text, "nginx:1.26"));
+        pass(&g, 11 * MINUTES);
+        assert_int_equal(g.repository.n, 2);
+        assert_int_equal(f.reads, 3);
+        generator_end(&g);
+})
+
+RIG_TEST(why_a_registry_cannot_be_read_stands_in_the_status, {
+        struct fake_registry f;
+        struct generator g;
+
+        begin_automated(r, &g, &f);
+        f.problem = "not let in";
+        pass(&g, 6 * MINUTES);
+        assert_string_equal(status_of(r, "images"), "index.docker.io/library/nginx: not let in\n");
+        f.problem = NULL;
+        pass(&g, 6 * MINUTES);
+        assert_string_equal(status_of(r, "images"), "");
+        generator_end(&g);
+})
+
+RIG_TEST(a_policy_that_automates_asks_for_a_poll_at_once, {
+        struct fake_registry f;
+        struct generator g;
+
+        begin_automated(r, &g, &f);
+        ask(r, "job",
+            "\"type\":\"policy\",\"workloads\":\"apps:deployment/"
+            "api\",\"add\":\"automated=true\\ntag.c=semver:~1\"");
+        expect_answer(r, "job", "succeeded", fake_hash(2).hex, "apps:deployment/api");
+        pass(&g, SECONDS);
+        assert_int_equal(g.repository.n, 4);
+        assert_string_equal(g.repository.commits[3].message, "Auto-release nginx:1.26");
+        generator_end(&g);
+})
+
+/* ---- leaders and outages ---- */
+
+RIG_TEST(only_the_leader_works, {
+        struct generator g;
+        struct generator other;
+
+        generator_make(r, &g);
+        g.options.leader_election = true;
+        g.options.identity = "one";
+        commit_file(&g.repository, "a.yaml", CONFIG_MAP("one", "{}"));
+        generator_start(&g);
+        generator_make(r, &other);
+        other.options.leader_election = true;
+        other.options.identity = "two";
+        commit_file(&other.repository, "a.yaml", CONFIG_MAP("two", "{}"));
+        generator_start(&other);
+        pass(&g, 2 * MINUTES);
+        assert_int_equal(rig_get(r, CONFIGS "one"), 200);
+        assert_int_equal(other.repository.fetches, 0);
+        assert_int_equal(rig_get(r, CONFIGS "two"), 404);
+        generator_stop(&g);
+        pass(&other, 2 * MINUTES);
+        assert_int_equal(rig_get(r, CONFIGS "two"), 200);
+        generator_end(&other);
+        generator_end(&g);
+})
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -219,6 +347,10 @@ int main(void)
                 cmocka_unit_test(a_request_confirms_a_collection_that_is_held),
                 cmocka_unit_test(requests_are_worked_on_one_by_one_in_the_order_they_came),
                 cmocka_unit_test(a_job_that_was_pushed_before_a_crash_is_not_done_again),
+                cmocka_unit_test(what_is_automated_is_released_by_a_poll_and_synced),
+                cmocka_unit_test(why_a_registry_cannot_be_read_stands_in_the_status),
+                cmocka_unit_test(a_policy_that_automates_asks_for_a_poll_at_once),
+                cmocka_unit_test(only_the_leader_works),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
