@@ -58,6 +58,25 @@ void hub_view_forget(struct hub_view *v, const char *identity)
         (void)map_remove(&v->known, identity);
 }
 
+int64_t hub_view_due_ms(const struct hub_view *v)
+{
+        int64_t first = INT64_MAX;
+
+        map_for_each(&v->known, e)
+                first = MIN(first, ((const struct known_object *)e->value)->due_ms);
+        return first;
+}
+
+void hub_view_hurry(struct hub_view *v, int64_t at_ms)
+{
+        map_for_each(&v->known, e) {
+                struct known_object *k = e->value;
+
+                if (k->due_ms != INT64_MAX)
+                        k->due_ms = MIN(k->due_ms, at_ms);
+        }
+}
+
 void hub_view_keep(struct hub_view *v, const struct map *wanted)
 {
         map_for_each(&v->known, e)

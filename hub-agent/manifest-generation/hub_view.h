@@ -46,6 +46,10 @@ bool hub_kind_filled(const struct hub_kind *k);
 struct known_object *hub_view_known(struct hub_view *v, const char *identity);
 struct known_object *hub_view_obtain(struct hub_view *v, const char *identity); /* made; NULL on no memory */
 void hub_view_forget(struct hub_view *v, const char *identity);
+/* When the first of them is to be tried again; INT64_MAX: none. */
+int64_t hub_view_due_ms(const struct hub_view *v);
+/* All that failed are to be tried again at that time, or earlier. */
+void hub_view_hurry(struct hub_view *v, int64_t at_ms);
 /* Those that are not in `wanted` are forgotten. */
 void hub_view_keep(struct hub_view *v, const struct map *wanted);
 /* What the hub answered to an apply, or gave. ERR_NO_MEMORY: it is not known then. */

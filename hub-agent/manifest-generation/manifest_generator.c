@@ -33,7 +33,16 @@ static void object_changed(void *ctx, const char *identity, struct known_object 
 
 static void connection_changed(void *ctx, const struct kube_connection_change *change)
 {
-        connection_metrics_note(((struct generator_agent *)ctx)->metrics, change);
+        struct generator_agent *a = ctx;
+        int64_t now_ms = loop_now_ms(a->world->loop);
+
+        connection_metrics_note(a->metrics, change);
+        if (!change->over || change->left > 0 || !a->view)
+                return;
+        hub_view_hurry(a->view, now_ms); /* what failed failed for this */
+        timetable_mend_at(&a->timetable, hub_view_due_ms(a->view));
+        a->timetable.sync_asked |= a->sync_failures > 0;
+        work_ask(a);
 }
 
 static int connect_hub(struct generator_agent *a, struct error *err)
@@ -131,7 +140,7 @@ static void agent_close(struct generator_agent *a)
         struct loop *l = a->world->loop;
 
         fiber_mask_cancel(l);
-        hub_view_free(a->view);
+        a->view = hub_view_free(a->view);
         manager_free(a->manager);
         kube_mapper_free(a->mapper);
         kube_connection_free(a->connection);

@@ -10,6 +10,7 @@
 #define DEFINITION_POLL_MS 500
 #define LISTED_FROM 8 /* objects of a kind that are read by a list rather than one by one */
 #define DRIFT_SOON_MS 60000
+#define HICCUP_MS 1500 /* a shorter one is no outage to kube/connection.h */
 #define RANK_DEFINITIONS 1
 
 static const struct kube_write forced = { .field_manager = FLUX_SYNC_MANAGER, .force = true };
@@ -186,6 +187,18 @@ static int look_at(struct rank_run *run, struct reconcile *one, struct item_run 
         return compare_and_write(run, one, r);
 }
 
+/* No answer came, and none comes a moment later: all others would fail too. */
+static bool is_hub_away(struct rank_run *run, const struct error *err)
+{
+        const struct kube_connection *c = run->a->connection;
+
+        if (err->http_status != 0 || !error_is_retryable(err->code))
+                return false;
+        if (kube_connection_good(c) && fiber_sleep(run->a->world->loop, HICCUP_MS) < 0)
+                return true;
+        return !kube_connection_good(c);
+}
+
 /* A failure is the object's: the others go on. */
 static int apply_one(struct reconcile *one, void *ctx, size_t i)
 {
@@ -198,8 +211,8 @@ static int apply_one(struct reconcile *one, void *ctx, size_t i)
         code = look_at(run, one, r);
         if (code == 0 || code == ERR_CANCELLED)
                 return code;
-        if (one->err->http_status == 0 && !kube_connection_good(run->a->connection))
-                return code; /* all others would fail too */
+        if (is_hub_away(run, one->err))
+                return fail(run, r->item, one->err) < 0 ? error_no_memory(one->err) : code;
         if (fail(run, r->item, one->err) < 0)
                 return error_no_memory(one->err);
         error_clear(one->err);

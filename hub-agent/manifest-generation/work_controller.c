@@ -56,6 +56,7 @@ int work_sync(struct reconcile *rc, bool confirmed)
                 return code;
         timetable_done(&a->timetable, TASK_SYNC, now_of(a));
         measure_sync(a, code == 0, began_us);
+        timetable_mend_at(&a->timetable, hub_view_due_ms(a->view));
         if (code == 0) {
                 a->sync_failures = 0;
         } else {
@@ -75,6 +76,9 @@ static int mend(struct reconcile *rc)
         if (code < 0 && code != ERR_CANCELLED) {
                 log_warn(&a->log, "objects are not mended", "error", rc->err->text);
                 timetable_mend_at(&a->timetable, now_of(a) + mend_pause_ms(++a->sync_failures));
+        } else if (code == 0) {
+                a->sync_failures = 0;
+                timetable_mend_at(&a->timetable, hub_view_due_ms(a->view));
         }
         return code;
 }

@@ -1,0 +1,183 @@
+/* A manifest-generator whose way to the hub, or to the repository, is bad for a while. */
+#include "hub-agent/manifest-generation/generation_rig_test.h"
+
+struct bad_way {
+        struct loopback_faults faults;
+        const char *path; /* of requests that meet their fate; NULL = none */
+        const char *method;
+        int fate;
+        int times; /* so many; 0 = all */
+};
+
+static int fate_of(void *ctx, const struct http_request *rq)
+{
+        struct bad_way *way = ctx;
+
+        if (!way->path || !strstr(rq->path, way->path) ||
+            (way->method && !text_equal(rq->method, way->method)))
+                return 0;
+        if (way->times > 0 && --way->times == 0)
+                way->path = NULL;
+        return way->fate;
+}
+
+static void begin(struct rig *r, struct generator *g, struct bad_way *way, const char *text)
+{
+        generator_make(r, g);
+        *way = (struct bad_way){ .faults = { .ctx = way, .fate = fate_of } };
+        g->world.transport = loopback_transport(r->net, &g->world, &way->faults);
+        commit_file(&g->repository, "a.yaml", text);
+        generator_start(g);
+}
+
+static void end(struct generator *g)
+{
+        generator_stop(g);
+        http_transport_free(g->world.transport);
+        generator_end(g);
+}
+
+RIG_TEST(while_the_hub_is_away_nothing_is_lost, {
+        struct bad_way way;
+        struct generator g;
+
+        begin(r, &g, &way, CONFIG_MAP("one", "{a: b}"));
+        way.path = "/";
+        way.fate = ERR_RETRY;
+        commit_file(&g.repository, "a.yaml", CONFIG_MAP("one", "{a: c}") "---\n" CONFIG_MAP("two", "{}"));
+        pass(&g, 7 * MINUTES);
+        assert_int_equal(rig_get(r, CONFIGS "two"), 404);
+        assert_string_equal(g.repository.tag.hex, fake_hash(0).hex);
+        way.path = NULL;
+        pass(&g, 90 * SECONDS);
+        assert_int_equal(rig_get(r, CONFIGS "two"), 200);
+        assert_int_equal(rig_get(r, CONFIGS "one"), 200);
+        assert_string_equal(rig_string(r, "data.a"), "c");
+        assert_string_equal(g.repository.tag.hex, fake_hash(1).hex);
+        end(&g);
+})
+
+RIG_TEST(an_apply_whose_answer_is_lost_is_found_done, {
+        struct bad_way way;
+        struct generator g;
+
+        begin(r, &g, &way, CONFIG_MAP("one", "{a: b}"));
+        way.path = "/configmaps/two";
+        way.method = "PATCH";
+        way.fate = ERR_CLOSED;
+        way.times = 1;
+        commit_file(&g.repository, "a.yaml", CONFIG_MAP("one", "{a: b}") "---\n" CONFIG_MAP("two", "{a: b}"));
+        pass(&g, 6 * MINUTES);
+        assert_int_equal(rig_get(r, CONFIGS "two"), 200);
+        assert_string_equal(status_of(r, "failed"), "0");
+        end(&g);
+})
+
+RIG_TEST(a_server_that_has_no_time_is_asked_again, {
+        struct bad_way way;
+        struct generator g;
+
+        begin(r, &g, &way, CONFIG_MAP("one", "{a: b}"));
+        way.path = "/configmaps/two";
+        way.fate = 503;
+        commit_file(&g.repository, "a.yaml", CONFIG_MAP("one", "{a: c}") "---\n" CONFIG_MAP("two", "{a: b}"));
+        pass(&g, 5 * MINUTES + 10 * SECONDS);
+        assert_int_equal(rig_get(r, CONFIGS "one"), 200);
+        assert_string_equal(rig_string(r, "data.a"), "c"); /* the other is not held up */
+        way.path = NULL;
+        pass(&g, 30 * SECONDS);
+        assert_int_equal(rig_get(r, CONFIGS "two"), 200);
+        assert_string_equal(status_of(r, "failed"), "0");
+        end(&g);
+})
+
+RIG_TEST(a_right_that_is_missing_is_told_of_each_object, {
+        struct bad_way way;
+        struct generator g;
+
+        begin(r, &g, &way, CONFIG_MAP("one", "{a: b}"));
+        way.path = "/secrets/";
+        way.fate = 403;
+        commit_file(&g.repository, "a.yaml",
+                    CONFIG_MAP("one",
+                               "{a: c}") "---\napiVersion: v1\nkind: Secret\nmetadata: {name: s, namespace: "
+                                         "apps}\nstringData: {password: hush}\n");
+        pass(&g, 6 * MINUTES);
+        assert_string_equal(status_of(r, "failed"), "1");
+        assert_non_null(strstr(status_of(r, "errors"), "object: apps:secret/s"));
+        assert_null(strstr(status_of(r, "errors"), "hush"));
+        assert_null(strstr(g.logged, "hush"));
+        assert_int_equal(rig_get(r, CONFIGS "one"), 200);
+        assert_string_equal(rig_string(r, "data.a"), "c");
+        end(&g);
+})
+
+/* A kind whose cache cannot be filled is synced all the same, by asking. */
+RIG_TEST(where_lists_are_refused_objects_are_asked_for_one_by_one, {
+        struct bad_way way;
+        struct generator g;
+
+        generator_make(r, &g);
+        way = (struct bad_way){ .faults = { .ctx = &way, .fate = fate_of },
+                                .path = "services?",
+                                .fate = 403 };
+        g.world.transport = loopback_transport(r->net, &g.world, &way.faults);
+        commit_file(
+                &g.repository, "a.yaml",
+                "apiVersion: v1\nkind: Service\nmetadata: {name: s, namespace: apps}\nspec: {ports: [{port: "
+                "80}]}\n");
+        generator_start(&g);
+        pass(&g, MINUTES);
+        assert_int_equal(rig_get(r, "/api/v1/namespaces/apps/services/s"), 200);
+        assert_string_equal(g.repository.tag.hex, fake_hash(0).hex);
+        end(&g);
+})
+
+RIG_TEST(a_repository_that_is_away_is_tried_until_it_is_back, {
+        struct bad_way way;
+        struct generator g;
+
+        begin(r, &g, &way, CONFIG_MAP("one", "{a: b}"));
+        g.repository.fetch_failure = (struct error){ .code = ERR_RETRY, .text = "away" };
+        pass(&g, 6 * MINUTES);
+        assert_string_equal(status_of(r, "repository"), "new");
+        assert_int_equal(times_logged(&g, "the repository is not ready"), 1);
+        commit_file(&g.repository, "a.yaml", CONFIG_MAP("one", "{a: c}"));
+        g.repository.fetch_failure = (struct error){ 0 };
+        pass(&g, 12 * SECONDS);
+        assert_int_equal(rig_get(r, CONFIGS "one"), 200);
+        assert_string_equal(rig_string(r, "data.a"), "c");
+        end(&g);
+})
+
+RIG_TEST(a_tag_that_cannot_be_pushed_fails_the_sync_and_is_pushed_later, {
+        struct bad_way way;
+        struct generator g;
+
+        begin(r, &g, &way, CONFIG_MAP("one", "{a: b}"));
+        g.repository.refuses_writes = true;
+        commit_file(&g.repository, "a.yaml", CONFIG_MAP("one", "{a: c}"));
+        pass(&g, 6 * MINUTES);
+        assert_int_equal(rig_get(r, CONFIGS "one"), 200);
+        assert_string_equal(rig_string(r, "data.a"), "c");
+        assert_true(events_of(r, "fleet-system", "SyncFailed", "recording the sync: the remote refuses") > 0);
+        g.repository.refuses_writes = false;
+        pass(&g, 6 * MINUTES);
+        assert_string_equal(g.repository.tag.hex, fake_hash(1).hex);
+        end(&g);
+})
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(while_the_hub_is_away_nothing_is_lost),
+                cmocka_unit_test(an_apply_whose_answer_is_lost_is_found_done),
+                cmocka_unit_test(a_server_that_has_no_time_is_asked_again),
+                cmocka_unit_test(a_right_that_is_missing_is_told_of_each_object),
+                cmocka_unit_test(where_lists_are_refused_objects_are_asked_for_one_by_one),
+                cmocka_unit_test(a_repository_that_is_away_is_tried_until_it_is_back),
+                cmocka_unit_test(a_tag_that_cannot_be_pushed_fails_the_sync_and_is_pushed_later),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
