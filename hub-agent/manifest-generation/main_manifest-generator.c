@@ -1,5 +1,8 @@
 /* The manifest-generator's program: flags in, one agent on the real loop, exit code out. 0 = ended by a
  * signal; 1 = cannot start or go on; 2 = bad flags. */
+#include <limits.h>
+#include <unistd.h>
+
 #include "common/base/memory.h"
 #include "common/ctrl/program.h"
 #include "common/kube/config.h"
@@ -22,6 +25,7 @@ struct generator_program {
         struct http_files_follower files;
         struct kube_client kube; /* of what is outside of the agent itself */
         struct arena arena;
+        const char *folder_path; /* --work-path */
         struct repository_git_options git_options;
         struct repository_git *git;
         struct image_scan_options scan_options;
@@ -67,6 +71,22 @@ static int find_hub(struct generator_program *g, struct error *err)
         return http_files_follow(p->group, &g->files) < 0 ? error_no_memory(err) : 0;
 }
 
+/* libgit2 wants absolute paths. */
+static int find_folder(struct generator_program *g, struct error *err)
+{
+        const char *path = g->flags.work_path;
+        char here[PATH_MAX];
+
+        if (*path == '/')
+                g->folder_path = arena_strdup(&g->arena, path);
+        else if (!getcwd(here, sizeof(here)))
+                return error_set(err, ERR_SYSTEM, "--work-path %s: the current folder cannot be told: %m",
+                                 path);
+        else
+                g->folder_path = arena_printf(&g->arena, "%s/%s", here, path);
+        return g->folder_path ? 0 : error_no_memory(err);
+}
+
 /* ---- the repository ---- */
 
 static int open_repository(struct generator_program *g, const char *ns, struct generation_options *o,
@@ -96,7 +116,7 @@ static int open_repository(struct generator_program *g, const char *ns, struct g
                                                           .notes = generation_notes_ref(f),
                                                           .user = f->git_user,
                                                           .mail = f->git_email,
-                                                          .folder = f->work_path,
+                                                          .folder = g->folder_path,
                                                           .timeout_ms = f->git_timeout_ms };
         TRY(repository_git_open(&g->git_options, &g->git, err));
         o->repository = (struct repository){ &repository_git_ops, g->git };
@@ -152,7 +172,7 @@ static int open_registries(struct generator_program *g, struct generation_option
         o->images_ms = generation_images_ms(f);
         if (f->without_scanning || !g->git)
                 return 0;
-        TRY(volume_open(&g->program.world, f->work_path, &g->folder, err));
+        TRY(volume_open(&g->program.world, g->folder_path, &g->folder, err));
         *s = (struct image_scan_options){ .world = &g->program.world,
                                           .secrets = { find_object, g },
                                           .volume = g->folder };
@@ -226,6 +246,7 @@ static int run(struct program *p, struct error *err)
         TRY(find_hub(g, err));
         o.default_namespace = text_empty(f->default_namespace) ? g->hub.namespace_ : f->default_namespace;
         TRY(fill_lists(g, &o, err));
+        TRY(find_folder(g, err));
         TRY(open_repository(g, ns, &o, err));
         TRY(open_registries(g, &o, err));
         return manifest_generator_run(&o, err);
