@@ -39,6 +39,8 @@ int registry_next_page(struct registry *r, const char *path, const struct http_r
 
 /* Sets r->authorization to what is known by now, if anything is. */
 int registry_remember_login(struct registry *r, struct error *err);
+/* Keeps it until then. */
+int registry_keep_login(struct registry *r, int64_t ends_ms, struct error *err);
 /* Does what the 401 wants. *ret_changed: so there is a point in asking again. */
 int registry_log_in(struct registry *r, const struct http_response *refused, bool *ret_changed,
                     struct error *err);

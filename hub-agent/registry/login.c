@@ -1,179 +1,11 @@
-/* As whom a registry is asked: challenges, and the tokens that answer them. spec/helm-chart.md 9.2 step 1. */
-#include <strings.h>
-
-#include "common/base/digest.h"
+/* As whom a registry is asked: what it wants, and where a token is got. spec/helm-chart.md 9.2 step 1. */
 #include "common/base/limits.h"
-#include "common/base/memory.h"
 #include "hub-agent/registry/ask.h"
+#include "hub-agent/registry/challenge.h"
 
 #define TOKEN_S 60
 #define TOKEN_MAX_S 86400
-#define TOKEN_MARGIN_MS 5000
 #define TOKEN_ANSWER_BYTES (1u << 20)
-#define TOKENS_MAX 1000
-
-/* ---- the cache ---- */
-
-struct kept_token {
-        char *authorization;
-        int64_t ends_ms; /* loop */
-};
-
-static void token_free(void *value)
-{
-        struct kept_token *t = value;
-
-        mem_free(t->authorization);
-        mem_free(t);
-}
-
-void registry_tokens_init(struct registry_tokens *t)
-{
-        map_init(&t->by_use, MAP_OWN_KEYS, token_free);
-}
-
-void registry_tokens_free(struct registry_tokens *t)
-{
-        map_free(&t->by_use);
-}
-
-/* No password stays in memory for it. */
-static const char *use_of(const struct registry *r)
-{
-        struct sha256 hash;
-        uint8_t sum[SHA256_SIZE];
-        char hex[SHA256_HEX_SIZE];
-        const char *username = or_empty(r->login.username), *password = or_empty(r->login.password);
-
-        sha256_init(&hash);
-        sha256_update(&hash, username, strlen(username) + 1);
-        sha256_update(&hash, password, strlen(password));
-        sha256_final(&hash, sum);
-        text_hex_encode(sum, sizeof(sum), hex);
-        return arena_printf(r->transfer->arena, "%s/%s %s", r->origin, r->place.path, hex);
-}
-
-int registry_remember_login(struct registry *r, struct error *err)
-{
-        const struct kept_token *t;
-        const char *use;
-
-        if (!r->tokens)
-                return 0;
-        use = use_of(r);
-        if (!use)
-                return error_no_memory(err);
-        t = map_get(&r->tokens->by_use, use);
-        if (!t || t->ends_ms - TOKEN_MARGIN_MS <= loop_now_ms(r->transfer->world->loop))
-                return 0;
-        r->authorization = arena_strdup(r->transfer->arena, t->authorization);
-        return r->authorization ? 0 : error_no_memory(err);
-}
-
-/* Those that ended go, and if that is not enough the oldest. */
-static void make_room(struct map *tokens, int64_t now_ms)
-{
-        if (map_count(tokens) < TOKENS_MAX)
-                return;
-        map_for_each(tokens, e)
-                if (((const struct kept_token *)e->value)->ends_ms <= now_ms)
-                        map_remove(tokens, e->key);
-        if (map_count(tokens) >= TOKENS_MAX)
-                map_remove(tokens, map_next(tokens, NULL)->key);
-}
-
-static int keep(struct registry *r, int64_t ends_ms, struct error *err)
-{
-        struct kept_token *t;
-        const char *use;
-
-        if (!r->tokens)
-                return 0;
-        use = use_of(r);
-        t = NEW(struct kept_token);
-        if (t)
-                t->authorization = mem_strdup(r->authorization);
-        if (!use || !t || !t->authorization) {
-                if (t)
-                        token_free(t);
-                return error_no_memory(err);
-        }
-        t->ends_ms = ends_ms;
-        make_room(&r->tokens->by_use, loop_now_ms(r->transfer->world->loop));
-        if (map_put(&r->tokens->by_use, use, t) == 0)
-                return 0;
-        token_free(t);
-        return error_no_memory(err);
-}
-
-/* ---- challenges ---- */
-
-static bool is_token_letter(char c)
-{
-        return c > ' ' && c < 0x7f && !strchr("=,\"", c);
-}
-
-/* One key="value" or key=value behind what *at points at; false: there is none. Escapes stay as they are,
- * since no value that is looked for has one. */
-static bool next_parameter(const char **at, struct slice *ret_key, struct slice *ret_value)
-{
-        const char *p = *at + strspn(*at, " ,\t"), *end;
-
-        ret_key->data = p;
-        while (is_token_letter(*p))
-                p++;
-        ret_key->len = (size_t)(p - ret_key->data);
-        if (ret_key->len == 0 || *p != '=')
-                return false;
-        if (*++p == '"') {
-                end = strchr(++p, '"');
-                if (!end)
-                        return false;
-                *at = end + 1;
-        } else {
-                for (end = p; is_token_letter(*end);)
-                        end++;
-                *at = end;
-        }
-        *ret_value = (struct slice){ p, (size_t)(end - p) };
-        return true;
-}
-
-struct challenge {
-        const char *realm, *service, *scope; /* NULL = not given */
-};
-
-static int read_challenge(const char *text, struct arena *arena, struct challenge *ret, struct error *err)
-{
-        struct slice key, value;
-
-        *ret = (struct challenge){ 0 };
-        while (next_parameter(&text, &key, &value)) {
-                const char **field = slice_is(key, "realm")     ? &ret->realm
-                                     : slice_is(key, "service") ? &ret->service
-                                     : slice_is(key, "scope")   ? &ret->scope
-                                                                : NULL;
-
-                if (field && !(*field = arena_strndup(arena, value.data, value.len)))
-                        return error_no_memory(err);
-        }
-        return 0;
-}
-
-/* The header that begins with the word; NULL = none does. What comes behind the word. */
-static const char *find_challenge(const struct http_headers *h, const char *word)
-{
-        size_t n = strlen(word);
-
-        for (size_t i = 0; i < h->n; i++)
-                if (strcasecmp(h->at[i].name, "WWW-Authenticate") == 0 &&
-                    strncasecmp(h->at[i].value, word, n) == 0 &&
-                    (!h->at[i].value[n] || h->at[i].value[n] == ' '))
-                        return h->at[i].value + n;
-        return NULL;
-}
-
-/* ---- tokens ---- */
 
 static int make_token_url(struct registry *r, const struct challenge *c, const char **ret, struct error *err)
 {
@@ -232,7 +64,8 @@ static int take_token(struct registry *r, const char *url, const json_t *doc, in
         r->authorization = arena_printf(r->transfer->arena, "Bearer %s", token);
         if (!r->authorization)
                 return error_no_memory(err);
-        return keep(r, asked_ms + (seconds > 0 ? MIN(seconds, TOKEN_MAX_S) : TOKEN_S) * 1000, err);
+        return registry_keep_login(r, asked_ms + (seconds > 0 ? MIN(seconds, TOKEN_MAX_S) : TOKEN_S) * 1000,
+                                   err);
 }
 
 static int ask_for_token(struct registry *r, struct transfer_call *c, struct error *err)
@@ -258,19 +91,17 @@ static bool is_realm(const struct registry *r, const char *realm)
                          (text_starts_with(realm, "http://") && text_starts_with(r->origin, "http://")));
 }
 
-static int get_token(struct registry *r, const char *text, struct error *err)
+static int get_token(struct registry *r, const struct challenge *challenge, struct error *err)
 {
         struct arena *arena = r->transfer->arena;
         struct transfer_call c = { .headers = { { "Accept", "application/json" } },
                                    .n_headers = 1,
                                    .max_body = TOKEN_ANSWER_BYTES };
-        struct challenge challenge;
 
-        TRY(read_challenge(text, arena, &challenge, err));
-        if (!is_realm(r, challenge.realm))
+        if (!is_realm(r, challenge->realm))
                 return error_set(err, ERR_INVALID, "%s: the registry names no place to get a token from",
                                  r->origin);
-        TRY(make_token_url(r, &challenge, &c.url, err));
+        TRY(make_token_url(r, challenge, &c.url, err));
         if (r->login.username) {
                 c.secret.name = "Authorization";
                 c.secret.value = transfer_basic(arena, r->login.username, or_empty(r->login.password));
@@ -283,12 +114,18 @@ static int get_token(struct registry *r, const char *text, struct error *err)
 int registry_log_in(struct registry *r, const struct http_response *refused, bool *ret_changed,
                     struct error *err)
 {
-        const char *bearer = find_challenge(&refused->headers, "Bearer"), *before = r->authorization;
+        const char *before = r->authorization;
+        struct challenge challenge;
+        bool bearer, basic;
 
-        *ret_changed = bearer != NULL;
-        if (bearer)
-                return get_token(r, bearer, err);
-        if (!find_challenge(&refused->headers, "Basic") || !r->login.username)
+        *ret_changed = false;
+        TRY(challenge_find(&refused->headers, "Bearer", r->transfer->arena, &challenge, &bearer, err));
+        if (bearer) {
+                *ret_changed = true;
+                return get_token(r, &challenge, err);
+        }
+        TRY(challenge_find(&refused->headers, "Basic", r->transfer->arena, &challenge, &basic, err));
+        if (!basic || !r->login.username)
                 return 0;
         r->authorization = transfer_basic(r->transfer->arena, r->login.username, or_empty(r->login.password));
         *ret_changed = !text_equal(r->authorization, before);
