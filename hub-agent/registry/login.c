@@ -119,6 +119,7 @@ int registry_log_in(struct registry *r, const struct http_response *refused, boo
         bool bearer, basic;
 
         *ret_changed = false;
+        r->authorization = NULL; /* what was refused is of no use any more */
         TRY(challenge_find(&refused->headers, "Bearer", r->transfer->arena, &challenge, &bearer, err));
         if (bearer) {
                 *ret_changed = true;

@@ -66,6 +66,33 @@ CLIENT_TEST(a_registry_may_want_credentials_themselves, {
         said(c, MANIFEST "\n"); /* who has none need not ask again */
 })
 
+static int resolve(struct client *c)
+{
+        const char *digest;
+
+        return registry_resolve(&c->registry, "1.0.0", &digest, &c->err);
+}
+
+/* Each time counts where accounts are locked. */
+CLIENT_TEST(a_wrong_password_is_tried_once_for_a_tag, {
+        begin(c, SIM_BEARER);
+        c->sim.basic = "Basic YW5uOnB3";
+        c->registry.login = (struct docker_login){ "ann", "wrong" };
+        open_client(c);
+        fails(c, resolve(c), ERR_UNAUTHORIZED,
+              "GET \"https://auth.example/token\": response status code 401: unauthorized: incorrect "
+              "username "
+              "or password");
+        assert_int_equal(sim_times(&c->sim, "Basic"), 1);
+        buf_clear(&c->sim.said);
+        c->sim.login = SIM_BASIC;
+        open_client(c);
+        fails(c, resolve(c), ERR_UNAUTHORIZED,
+              "HEAD \"https://reg.example/v2/team/app/manifests/1.0.0\": response status code 401: "
+              "Unauthorized");
+        assert_int_equal(sim_times(&c->sim, "Basic"), 1);
+})
+
 /* spec/helm-chart.md checklist 75 */
 CLIENT_TEST(a_token_that_is_refused_is_renewed_once, {
         begin(c, SIM_BEARER);
@@ -176,6 +203,7 @@ int main(void)
                 cmocka_unit_test(a_token_is_got_for_anybody),
                 cmocka_unit_test(a_token_is_got_with_credentials),
                 cmocka_unit_test(a_registry_may_want_credentials_themselves),
+                cmocka_unit_test(a_wrong_password_is_tried_once_for_a_tag),
                 cmocka_unit_test(a_token_that_is_refused_is_renewed_once),
                 cmocka_unit_test(tokens_are_kept_as_long_as_they_last),
                 cmocka_unit_test(tokens_are_not_shared_by_credentials_and_repositories),

@@ -53,9 +53,12 @@ static const char *digest_of(struct arena *arena, struct slice bytes)
         return arena_printf(arena, DIGEST_PREFIX "%s", hex);
 }
 
-/* What is refused without a body, where only a body says why; some registries do not know HEAD at all. */
-static bool wants_get(const struct error *err)
+/* What is refused without a body, where only a body says why; some registries do not know HEAD at all. A
+ * password that was wrong is not tried again: there are those who count. */
+static bool wants_get(const struct registry *r, const struct error *err)
 {
+        if (err->http_status == 401)
+                return r->authorization && text_starts_with(r->authorization, "Bearer ");
         return err->http_status >= 400 && err->http_status < 500 && err->http_status != 429;
 }
 
@@ -71,7 +74,7 @@ int registry_resolve(struct registry *r, const char *tag, const char **ret_diges
         registry_begin(r);
         TRY(manifest_path(r, tag, &q.path, err));
         code = registry_ask(r, &q, &a, &own);
-        if (code < 0 && !wants_get(&own)) {
+        if (code < 0 && !wants_get(r, &own)) {
                 if (err)
                         *err = own;
                 return code;
