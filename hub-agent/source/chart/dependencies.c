@@ -2,6 +2,7 @@
 
 #include "common/base/path.h"
 #include "common/base/semver.h"
+#include "hub-agent/transfer/web_url.h"
 
 #define FILE_SCHEME "file://"
 #define PATH_BYTES 4096
@@ -102,6 +103,20 @@ int chart_missing(struct arena *arena, const struct chart *c, struct dependency_
         return 0;
 }
 
+static int no_place(const struct chart_dependency *d, struct error *err)
+{
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        const char *r = d->repository, *shown = strstr(r, "://") ? web_url_public(r, &arena) : r;
+
+        if (!shown)
+                return error_no_memory(err);
+        return error_set(err, ERR_INVALID, "failed to add remote dependency '%s': %s: %s", d->name,
+                         r[0] == '@' || text_starts_with(r, "alias:")
+                                 ? "aliased repository dependency is not supported"
+                                 : "invalid dependency repository URL",
+                         shown);
+}
+
 int dependency_place(const struct chart_dependency *d, enum dependency_place *ret, struct error *err)
 {
         const char *r = d->repository;
@@ -112,11 +127,7 @@ int dependency_place(const struct chart_dependency *d, enum dependency_place *re
         *ret = text_starts_with(r, "oci://") ? DEPENDENCY_OCI : DEPENDENCY_HTTP;
         if (*ret == DEPENDENCY_OCI || text_starts_with(r, "http://") || text_starts_with(r, "https://"))
                 return 0;
-        return error_set(err, ERR_INVALID, "failed to add remote dependency '%s': %s: %s", d->name,
-                         r[0] == '@' || text_starts_with(r, "alias:")
-                                 ? "aliased repository dependency is not supported"
-                                 : "invalid dependency repository URL",
-                         r);
+        return no_place(d, err);
 }
 
 /* ---- adding ---- */

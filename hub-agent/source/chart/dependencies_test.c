@@ -189,6 +189,8 @@ static void where_it_is_follows_from_its_repository(void **state)
                   0 },
                 { "ftp://h",
                   "failed to add remote dependency 'a': invalid dependency repository URL: ftp://h", 0 },
+                { "s3://key:secret@h?token=x",
+                  "failed to add remote dependency 'a': invalid dependency repository URL: s3://h", 0 },
         };
 
         for (size_t i = 0; i < ARRAY_LEN(table); i++) {
