@@ -395,7 +395,7 @@ static int find_folder(struct arena *arena, const struct tree *t, struct flux_ta
         int code = tree_look(t, arena, ret->path, &kind, err);
 
         if (code == ERR_NOT_FOUND)
-                return error_set(err, ERR_NOT_FOUND, "unable to read root path \"%s\"", ret->path);
+                return tree_refuse(err, ERR_NOT_FOUND, "unable to read root path ", ret->path, "");
         if (code < 0)
                 return code;
         *ret_file = kind != VOLUME_FOLDER;
@@ -434,10 +434,8 @@ int flux_target_find(struct arena *arena, const struct tree *t, const char *path
                 file = target.path;
         if (generation && !is_file) {
                 code = search(arena, t, target.folder, &file, &relative, err);
-                if (code < 0) {
-                        error_wrap(err, "error finding a config file starting at path \"%s\"", path);
-                        return code;
-                }
+                if (code < 0)
+                        return tree_wrap(err, code, "error finding a config file starting at path ", path);
         }
         if (file)
                 TRY(load(arena, t, file, relative, &target, err));

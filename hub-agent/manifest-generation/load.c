@@ -88,10 +88,8 @@ static int load_file(struct arena *arena, const struct load *l, struct flux_targ
         struct slice text;
         int code = tree_read(l->tree, arena, path, &text, err);
 
-        if (code < 0) {
-                error_wrap(err, "unable to read file at \"%s\"", path);
-                return code;
-        }
+        if (code < 0)
+                return tree_wrap(err, code, "unable to read file at ", path);
         return resources_parse(ret, text, path, target, err);
 }
 

@@ -229,17 +229,17 @@ int patch_file_check_folder(const struct tree *t, struct arena *arena, const str
         const char *slash = strrchr(config->patch_path, '/');
         const char *folder =
                 arena_strndup(arena, config->patch_path, slash ? (size_t)(slash - config->patch_path) : 0);
-        const char *name = command_quote(arena, config->patch_file);
+        const char *name = command_quote(arena, config->patch_file), *base;
         enum volume_kind kind = VOLUME_FILE;
         int code;
 
-        if (!folder || !name)
+        base = folder ? command_quote(arena, *folder ? folder : ".") : NULL;
+        if (!base || !name)
                 return error_no_memory(err);
         code = tree_look(t, arena, folder, &kind, err);
         if (code == ERR_NOT_FOUND || (code == 0 && kind != VOLUME_FOLDER))
-                return error_set(err, ERR_NOT_FOUND,
-                                 "base directory (\"%s\") of patchFile (%s) does not exist",
-                                 *folder ? folder : ".", name);
+                return error_set(err, ERR_NOT_FOUND, "base directory (%s) of patchFile (%s) does not exist",
+                                 base, name);
         TRY(code);
         code = tree_look(t, arena, config->patch_path, &kind, err); /* a link must not lead out */
         if (code == 0 && kind != VOLUME_FILE)

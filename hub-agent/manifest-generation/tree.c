@@ -2,11 +2,34 @@
 
 #include "common/base/memory.h"
 #include "common/base/path.h"
+#include "common/base/unicode.h"
 #include "common/base/vec.h"
+
+int tree_refuse(struct error *err, enum error_code code, const char *before, const char *path,
+                const char *behind)
+{
+        AUTO_BUF struct buf quoted;
+
+        buf_init(&quoted, 1 << 20);
+        (void)write_quoted(&quoted, slice_of(path), QUOTE_PLAIN);
+        TRY(buf_status(&quoted, err, "a path"));
+        return error_set(err, code, "%s%s%s", before, quoted.data, behind);
+}
+
+int tree_wrap(struct error *err, int code, const char *before, const char *path)
+{
+        struct error own = { 0 };
+
+        if (tree_refuse(&own, code, before, path, "") == code)
+                error_wrap(err, "%s", own.text);
+        return code;
+}
 
 static int outside(const struct tree *t, const char *path, struct error *err)
 {
-        return error_set(err, ERR_INVALID, "path \"%s\" is outside of base directory %s", path, t->name);
+        AUTO_FREE char *behind = mem_printf(" is outside of base directory %s", t->name);
+
+        return behind ? tree_refuse(err, ERR_INVALID, "path ", path, behind) : error_no_memory(err);
 }
 
 /* ---- ways ---- */
@@ -281,7 +304,7 @@ static int find_files(struct raw_walk *w, const char *target, struct error *err)
         int code = tree_look(w->tree, w->arena, target, &kind, err);
 
         if (code == ERR_NOT_FOUND)
-                return error_set(err, ERR_NOT_FOUND, "unable to read root path \"%s\"", target);
+                return tree_refuse(err, ERR_NOT_FOUND, "unable to read root path ", target, "");
         TRY(code);
         TRY(is_in_chart(w, target, &in_chart, err));
         if (in_chart)

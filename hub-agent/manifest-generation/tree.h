@@ -15,6 +15,12 @@ struct tree {
 #define TREE_FILE_BYTES (8u << 20)
 #define TREE_LINKS_MAX 40 /* on the way of one path */
 
+/* An error about a path, which is quoted as Go's %q does it. */
+int tree_refuse(struct error *err, enum error_code code, const char *before, const char *path,
+                const char *behind);
+/* Puts such words before an error that is there; returns its code. */
+int tree_wrap(struct error *err, int code, const char *before, const char *path);
+
 /* The path without "", "." and "..", and without a slash at its end; "" = the root. ERR_INVALID: it leads
  * out: `path "../x" is outside of base directory /work`. A leading slash is of no account. */
 int tree_join(const struct tree *t, struct arena *arena, const char *folder, const char *path,

@@ -219,6 +219,8 @@ static void a_path_that_is_not_there_is_told(void **state)
         checkout_open(&c, files);
         assert_int_equal(tree_raw_files(&c.tree, &arena, "x/y", &found, &n, &err), ERR_NOT_FOUND);
         assert_string_equal(err.text, "unable to read root path \"x/y\"");
+        assert_int_equal(tree_raw_files(&c.tree, &arena, "a\n\"b\"", &found, &n, &err), ERR_NOT_FOUND);
+        assert_string_equal(err.text, "unable to read root path \"a\\n\\\"b\\\"\"");
         assert_int_equal(tree_raw_files(&c.tree, &arena, "../x", &found, &n, &err), ERR_INVALID);
         assert_string_equal(err.text, "path \"../x\" is outside of base directory /work");
         checkout_close(&c);
