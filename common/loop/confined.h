@@ -6,8 +6,9 @@
  * signals as they are by default, and a session of its own.
  *
  * What cannot be prevented without a container of its own: it runs as our user, so it can read what that user
- * can, and end us or its keeper; and what it asks other programs to do (a daemon that was there before) is
- * not ended with it. */
+ * can (not our memory or environment, where we are a program that keeps_secrets: common/ctrl/program.h), and
+ * end us or its keeper; and what it asks other programs to do (a daemon that was there before) is not ended
+ * with it. */
 #pragma once
 
 #include "common/base/error.h"

@@ -11,17 +11,43 @@ static bool is_fatal(int code)
 
 /* ---- one target ---- */
 
-static int parse_generated(struct arena *arena, const struct load *l, struct flux_target *target,
-                           struct resource_list *ret, struct loaded_target *report, struct error *err)
+/* Objects are known by their text as it was read, so it stays as long as they do: once it is known that there
+ * is room for it. */
+static int parse_text(struct arena *texts, const struct load *l, struct flux_target *target,
+                      const char *source, struct slice text, struct loaded_target *report,
+                      struct resource_list *ret, struct error *err)
+{
+        const char *kept;
+
+        if (text.len > LOAD_BYTES - MIN(l->used + report->bytes, (size_t)LOAD_BYTES))
+                return error_set(err, ERR_LIMIT, "more than %u bytes of manifests in all (LOAD_BYTES)",
+                                 LOAD_BYTES);
+        report->bytes += text.len;
+        kept = arena_strndup(texts, text.data, text.len);
+        if (!kept)
+                return error_no_memory(err);
+        return resources_parse(ret, (struct slice){ kept, text.len }, source, target, err);
+}
+
+static int parse_generated(struct arena *arena, struct arena *texts, const struct load *l,
+                           struct flux_target *target, struct resource_list *ret,
+                           struct loaded_target *report, struct error *err)
 {
         const char *source = arena_printf(arena, "%s%s%s", target->folder, *target->folder ? "/" : "",
                                           target->config->relative);
+        AUTO_ARENA struct arena scratch = ARENA_INIT;
+        const char *message = NULL;
         struct slice stream;
+        int code;
 
         if (!source)
                 return error_no_memory(err);
-        TRY(generate(l->generation, arena, target, &stream, &report->error, err));
-        return resources_parse(ret, stream, source, target, err);
+        code = generate(l->generation, &scratch, target, &stream, &message, err);
+        if (message) {
+                report->error = arena_strdup(arena, message);
+                return report->error ? code : error_no_memory(err);
+        }
+        return code < 0 ? code : parse_text(texts, l, target, source, stream, report, ret, err);
 }
 
 static int warn_of_missing(struct arena *arena, const struct patch_missing *missing, size_t n,
@@ -60,13 +86,14 @@ static int apply_patch(struct arena *arena, const struct load *l, struct flux_ta
         return warn_of_missing(arena, missing, n, report, err);
 }
 
-static int load_generated(struct arena *arena, const struct load *l, struct flux_target *target,
-                          struct resource_list *ret, struct resource_list *ret_generated,
-                          struct loaded_target *report, struct error *err)
+static int load_generated(struct arena *arena, struct arena *texts, const struct load *l,
+                          struct flux_target *target, struct resource_list *ret,
+                          struct resource_list *ret_generated, struct loaded_target *report,
+                          struct error *err)
 {
         int code;
 
-        TRY(parse_generated(arena, l, target, ret, report, err));
+        TRY(parse_generated(arena, texts, l, target, ret, report, err));
         for (size_t i = 0; ret_generated && i < ret->n; i++)
                 TRY(resources_add(ret_generated, &ret->at[i], err));
         code = apply_patch(arena, l, target, ret, report, err);
@@ -82,27 +109,41 @@ static int load_generated(struct arena *arena, const struct load *l, struct flux
         return code;
 }
 
-static int load_file(struct arena *arena, const struct load *l, struct flux_target *target, const char *path,
-                     struct resource_list *ret, struct error *err)
+static int load_file(struct arena *texts, const struct load *l, struct flux_target *target, const char *path,
+                     struct resource_list *ret, struct loaded_target *report, struct error *err)
 {
+        AUTO_ARENA struct arena scratch = ARENA_INIT;
         struct slice text;
-        int code = tree_read(l->tree, arena, path, &text, err);
+        int code = tree_read(l->tree, &scratch, path, &text, err);
 
         if (code < 0)
                 return tree_wrap(err, code, "unable to read file at ", path);
-        return resources_parse(ret, text, path, target, err);
+        return parse_text(texts, l, target, path, text, report, ret, err);
 }
 
-static int load_raw(struct arena *arena, const struct load *l, struct flux_target *target,
-                    struct resource_list *ret, struct error *err)
+static int load_raw(struct arena *arena, struct arena *texts, const struct load *l,
+                    struct flux_target *target, struct resource_list *ret, struct loaded_target *report,
+                    struct error *err)
 {
         const char *const *files;
         size_t n;
 
         TRY(tree_raw_files(l->tree, arena, target->path, &files, &n, err));
         for (size_t i = 0; i < n; i++)
-                TRY(load_file(arena, l, target, files[i], ret, err));
+                TRY(load_file(texts, l, target, files[i], ret, report, err));
         return 0;
+}
+
+static void free_texts(void *texts)
+{
+        arena_free(texts);
+}
+
+/* An arena within the other, which can be emptied before. */
+static int new_texts(struct arena *arena, struct arena **ret, struct error *err)
+{
+        *ret = ARENA_NEW(arena, struct arena);
+        return !*ret || arena_defer(arena, free_texts, *ret) < 0 ? error_no_memory(err) : 0;
 }
 
 int load_target(struct arena *arena, const struct load *l, struct flux_target *target,
@@ -110,18 +151,26 @@ int load_target(struct arena *arena, const struct load *l, struct flux_target *t
                 struct error *err)
 {
         struct error own = { 0 };
+        struct arena *texts;
         int code;
 
         *ret = (struct resource_list){ .arena = arena };
         if (ret_generated)
                 *ret_generated = (struct resource_list){ .arena = arena };
         report->error = NULL;
-        if (!err)
-                err = &own;
-        code = target->config ? load_generated(arena, l, target, ret, ret_generated, report, err)
-                              : load_raw(arena, l, target, ret, err);
+        report->bytes = 0;
+        err = err ? err : &own;
+        TRY(new_texts(arena, &texts, err));
+        code = target->config ? load_generated(arena, texts, l, target, ret, ret_generated, report, err)
+                              : load_raw(arena, texts, l, target, ret, report, err);
         report->n = code == 0 ? ret->n : 0;
-        if (code == 0 || is_fatal(code) || report->error)
+        if (code == 0)
+                return 0;
+        arena_free(texts);
+        report->bytes = ret->n = 0;
+        if (ret_generated)
+                ret_generated->n = 0;
+        if (is_fatal(code) || report->error)
                 return code;
         report->error = arena_strdup(arena, err->text);
         return report->error ? code : error_no_memory(err);
@@ -131,7 +180,7 @@ int load_target(struct arena *arena, const struct load *l, struct flux_target *t
 
 struct loading {
         struct arena *arena;
-        const struct load *load;
+        struct load load;
         struct loaded *to;
         struct resource_list *lists; /* of each target */
 };
@@ -150,13 +199,14 @@ static int load_one(struct loading *l, size_t i, const char *path, struct error 
 {
         struct loaded_target *t = &l->to->targets[i];
         int code =
-                flux_target_find(l->arena, l->load->tree, path, l->load->generation != NULL, &t->target, err);
+                flux_target_find(l->arena, l->load.tree, path, l->load.generation != NULL, &t->target, err);
 
         l->lists[i] = (struct resource_list){ .arena = l->arena };
         if (code < 0)
                 t->target = (struct flux_target){ path, path, NULL };
         else
-                code = load_target(l->arena, l->load, &t->target, &l->lists[i], NULL, t, err);
+                code = load_target(l->arena, &l->load, &t->target, &l->lists[i], NULL, t, err);
+        l->load.used += t->bytes;
         if (code == 0 || is_fatal(code))
                 return code;
         return break_target(l, i, err);
@@ -196,7 +246,7 @@ static int settle(struct loading *l, struct error *err)
                 int code;
 
                 TRY(join(l, err));
-                code = resources_settle(&l->to->resources, l->load->rules, &l->to->unknown, &l->to->n_unknown,
+                code = resources_settle(&l->to->resources, l->load.rules, &l->to->unknown, &l->to->n_unknown,
                                         &bad, err);
                 if (code != ERR_INVALID || !bad)
                         return code;
@@ -208,7 +258,7 @@ int load_all(struct arena *arena, const struct load *load, struct loaded *ret, s
 {
         static const char *const root[] = { "" };
         size_t n = load->n_paths ? load->n_paths : 1;
-        struct loading l = { arena, load, ret, ARENA_NEW_ARRAY(arena, struct resource_list, n) };
+        struct loading l = { arena, *load, ret, ARENA_NEW_ARRAY(arena, struct resource_list, n) };
         struct error own = { 0 };
 
         *ret = (struct loaded){ .targets = ARENA_NEW_ARRAY(arena, struct loaded_target, n), .n_targets = n };

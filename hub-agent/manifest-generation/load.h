@@ -11,10 +11,14 @@ struct load {
         const char *const *paths;      /* --git-path; none: the root */
         size_t n_paths;
         const struct resource_rules *rules;
+        size_t used; /* of LOAD_BYTES, by targets before */
 };
+
+#define LOAD_BYTES (128u << 20) /* texts of all target paths: they stay as long as the objects */
 
 struct loaded_target {
         struct flux_target target;
+        size_t bytes;      /* of its texts */
         size_t n;          /* of its resources, those of unknown scope too */
         const char *error; /* whole text of why it gave none; NULL: it did */
         const char *const *warnings;

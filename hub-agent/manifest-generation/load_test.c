@@ -347,6 +347,51 @@ static void what_was_generated_is_told_apart_from_what_was_patched(void **state)
         checkout_close(&b.c);
 }
 
+static void too_much(struct bench *b, const struct loaded *l)
+{
+        assert_loaded(l, "default:configmap/a small/a.yaml\ndefault:configmap/b last/b.yaml\n",
+                      "large: more than 134217728 bytes of manifests in all (LOAD_BYTES)\n"
+                      "large: more than 134217728 bytes of manifests in all (LOAD_BYTES)\n");
+}
+
+static void a_path_with_too_much_in_it_is_told(void **state)
+{
+        static const char *const paths[] = { "small", "large", "large", "last", NULL };
+        static const size_t size = 7 << 20;
+        char *text = mem_must(mem_alloc(size + 1));
+        char names[20][20];
+        const char *files[2 * ARRAY_LEN(names) + 5] = { "small/a.yaml", CM("a"), "last/b.yaml", CM("b") };
+        struct bench b = { .paths = paths };
+
+        memset(text, '#', size);
+        text[size] = '\0';
+        for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+                snprintf(names[i], sizeof(names[i]), "large/%zu.yaml", i);
+                files[2 * i + 4] = names[i];
+                files[2 * i + 5] = text;
+        }
+        run(&b, files, too_much);
+        mem_free(text);
+}
+
+/* Who knows objects by their text must find it when all else has been read. */
+static void the_text_stays(struct bench *b, const struct loaded *l)
+{
+        assert_memory_equal(l->resources.at[0].text.data, CM("a"), strlen(CM("a")));
+        assert_int_equal(l->resources.at[0].text.len, strlen(CM("a")));
+        assert_memory_equal(l->resources.at[1].text.data, ONE, strlen(ONE));
+}
+
+static void objects_keep_the_text_they_were_read_from(void **state)
+{
+        static const char *const files[] = { "raw/a.yaml", CM("a"), "gen/.flux.yaml", GENERATES("say " ONE),
+                                             NULL };
+        static const char *const paths[] = { "raw", "gen", NULL };
+        struct bench b = { .paths = paths };
+
+        run(&b, files, the_text_stays);
+}
+
 static int load_once(void *ctx)
 {
         struct bench *b = ctx;
@@ -390,6 +435,8 @@ int main(void)
                 cmocka_unit_test(a_patch_file_that_is_not_there_is_empty),
                 cmocka_unit_test(a_patch_file_that_is_broken_is_told),
                 cmocka_unit_test(what_was_generated_is_told_apart_from_what_was_patched),
+                cmocka_unit_test(objects_keep_the_text_they_were_read_from),
+                cmocka_unit_test(a_path_with_too_much_in_it_is_told),
                 cmocka_unit_test(each_allocation_that_fails_is_told),
         };
 
