@@ -8,9 +8,11 @@
 #include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "common/base/memory.h"
@@ -365,6 +367,36 @@ static void a_cancelled_fiber_leaves_nothing_behind(void **state)
         assert_int_equal(mem_live_count(), live);
 }
 
+/* We are killed: nobody tells the keeper but the end of its socket. They hold a pipe, whose end is seen when
+ * all are gone. */
+static void with_us_all_of_it_ends(void **state)
+{
+        char folder[] = "/tmp/confined-XXXXXX", word = 0;
+        struct pollfd held = { .events = POLLIN };
+        AUTO_FREE char *path = NULL;
+        pid_t us;
+
+        assert_non_null(mkdtemp(folder));
+        path = mem_printf("%s/pipe", folder);
+        assert_int_equal(mkfifo(path, 0600), 0);
+        us = fork();
+        if (us == 0) {
+                struct bench b = { .c.folder = folder };
+
+                shell(&b, "exec > pipe; setsid sleep 1000 & printf x; wait");
+                _exit(0);
+        }
+        held.fd = open(path, O_RDONLY); /* waits for who writes */
+        assert_int_equal(read(held.fd, &word, 1), 1);
+        kill(us, SIGKILL);
+        assert_int_equal(waitpid(us, NULL, 0), us);
+        assert_int_equal(poll(&held, 1, 60000), 1);
+        assert_int_equal(read(held.fd, &word, 1), 0);
+        close(held.fd);
+        unlink(path);
+        rmdir(folder);
+}
+
 static void several_run_beside_each_other(void **state)
 {
         struct bench many[6] = { 0 };
@@ -458,6 +490,7 @@ int main(void)
                 cmocka_unit_test(those_that_still_write_are_waited_for),
                 cmocka_unit_test(those_of_one_that_failed_are_not),
                 cmocka_unit_test(a_cancelled_fiber_leaves_nothing_behind),
+                cmocka_unit_test(with_us_all_of_it_ends),
                 cmocka_unit_test(several_run_beside_each_other),
                 cmocka_unit_test(each_allocation_that_fails_is_told),
                 cmocka_unit_test(a_process_that_cannot_be_looked_into_ends_them_all_the_same),
