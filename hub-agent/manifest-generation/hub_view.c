@@ -6,6 +6,8 @@
 #include "common/base/vec.h"
 #include "proto/gen/kinds.h"
 
+#define LOOK_MS 200 /* whether the cache cannot be filled */
+
 struct hub_kind {
         struct hub_view *view;
         struct kube_resource resource; /* the mapper's */
@@ -221,9 +223,15 @@ int hub_view_kind(struct hub_view *v, const struct kube_resource *r, const char 
         return 0;
 }
 
-int hub_kind_await(struct hub_kind *k, int64_t deadline_ms)
+int hub_kind_await(struct hub_kind *k, struct loop *l, int64_t deadline_ms)
 {
-        return informer_wait_synced(k->informer, deadline_ms);
+        int code;
+
+        do
+                code = informer_wait_synced(k->informer, MIN(loop_now_ms(l) + LOOK_MS, deadline_ms));
+        while (code == ERR_TIMEOUT && loop_now_ms(l) < deadline_ms &&
+               text_empty(informer_problem(k->informer)));
+        return code;
 }
 
 bool hub_kind_filled(const struct hub_kind *k)

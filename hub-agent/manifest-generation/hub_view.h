@@ -36,8 +36,8 @@ struct hub_view *hub_view_free(struct hub_view *v);              /* from a fiber
 /* The cache of a resource, whose texts live as long as the view, in a namespace (NULL = all), made if there
  * is none. ERR_NO_MEMORY. */
 int hub_view_kind(struct hub_view *v, const struct kube_resource *r, const char *ns, struct hub_kind **ret);
-/* Parks until it is filled: 0, ERR_TIMEOUT (who asks goes on without it), ERR_CANCELLED. */
-int hub_kind_await(struct hub_kind *k, int64_t deadline_ms);
+/* Parks until it is filled, or cannot be: 0, ERR_TIMEOUT (who asks goes on without it), ERR_CANCELLED. */
+int hub_kind_await(struct hub_kind *k, struct loop *l, int64_t deadline_ms);
 /* The marked object, borrowed until the next park; NULL = there is none, or the cache is not filled. */
 const struct object *hub_kind_get(const struct hub_kind *k, const char *ns, const char *name);
 bool hub_kind_filled(const struct hub_kind *k);

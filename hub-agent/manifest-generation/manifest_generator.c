@@ -124,8 +124,8 @@ static int agent_open(struct generator_agent *a, const struct generation_options
         map_init(&a->answered, MAP_OWN_KEYS, NULL);
         sync_set_name(slice_of(or_empty(o->url)), o->branch, o->paths, o->n_paths, a->set_name);
         repository_status_init(&a->repository, !text_empty(o->url), o->readonly, o->git_poll_ms);
-        timetable_init(&a->timetable, o->sync_interval_ms, o->images.ops && !o->readonly ? o->images_ms : 0,
-                       now_ms);
+        timetable_init(&a->timetable, text_empty(o->url) ? 0 : o->sync_interval_ms,
+                       o->images.ops && !o->readonly ? o->images_ms : 0, now_ms);
         if (!a->interns || !a->metrics || !a->group || !a->mapper || !a->records ||
             (o->generator_cache && !a->cache))
                 return error_no_memory(err);

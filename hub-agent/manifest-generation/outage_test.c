@@ -127,7 +127,7 @@ RIG_TEST(where_lists_are_refused_objects_are_asked_for_one_by_one, {
                 "apiVersion: v1\nkind: Service\nmetadata: {name: s, namespace: apps}\nspec: {ports: [{port: "
                 "80}]}\n");
         generator_start(&g);
-        pass(&g, MINUTES);
+        pass(&g, 2 * SECONDS);
         assert_int_equal(rig_get(r, "/api/v1/namespaces/apps/services/s"), 200);
         assert_string_equal(g.repository.tag.hex, fake_hash(0).hex);
         end(&g);

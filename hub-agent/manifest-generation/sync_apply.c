@@ -275,7 +275,7 @@ static int await_caches(struct rank_run *run, struct error *err)
 
         for (size_t i = 0; i < run->n; i++)
                 if (run->at[i].kind && !hub_kind_filled(run->at[i].kind) &&
-                    hub_kind_await(run->at[i].kind, deadline_ms) == ERR_CANCELLED)
+                    hub_kind_await(run->at[i].kind, run->a->world->loop, deadline_ms) == ERR_CANCELLED)
                         return error_set(err, ERR_CANCELLED, "cancelled");
         return 0;
 }

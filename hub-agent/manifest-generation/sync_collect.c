@@ -13,6 +13,7 @@ struct found {
 struct collection {
         struct generator_agent *a;
         struct reconcile *rc;
+        struct kube_client kube; /* which tells nobody of rights that are missing: they are not missed */
         struct map wanted;
         VEC(struct found *) found;
         struct kube_mapped *kinds;
@@ -90,7 +91,7 @@ static int list_in(struct collection *c, struct reconcile *one, const struct kub
                                              .interns = c->a->interns,
                                              .metadata_only = true };
 
-        return kube_list_resource(one->kube, &partial_object_kind, r, &o, take, &l, NULL, one->err);
+        return kube_list_resource(&c->kube, &partial_object_kind, r, &o, take, &l, NULL, one->err);
 }
 
 /* What may not be listed is skipped. What cannot be listed ends the collection: nobody knows then. */
@@ -212,9 +213,10 @@ static int collect(struct collection *c, struct error *err)
 
 int sync_collect(struct reconcile *rc, const struct desired *d, size_t *ret_n, struct error *err)
 {
-        struct collection c = { .a = generator_of(rc), .rc = rc };
+        struct collection c = { .a = generator_of(rc), .rc = rc, .kube = *rc->kube };
         int code;
 
+        c.kube.connection = NULL;
         code = remember_wanted(&c, d) < 0 ? error_no_memory(err) : collect(&c, err);
         map_free(&c.wanted);
         vec_free(&c.found);

@@ -442,6 +442,30 @@ RIG_TEST(a_record_that_somebody_moved_is_warned_of_once, {
         generator_end(&g);
 })
 
+RIG_TEST(without_an_address_nothing_is_done_and_requests_say_so, {
+        struct generator g;
+
+        generator_make(r, &g);
+        g.options.repository = (struct repository){ 0 };
+        g.options.url = NULL;
+        g.options.public_url = NULL;
+        generator_start(&g);
+        pass(&g, 60 * MINUTES);
+        assert_string_equal(status_of(r, "repository"), "unconfigured");
+        assert_string_equal(status_of(r, "errors"), "");
+        assert_int_equal(events_of(r, "fleet-system", "SyncFailed", ""), 0);
+        assert_int_equal(
+                rig_post(r, "/api/v1/namespaces/fleet-system/configmaps",
+                         "{\"metadata\":{\"name\":\"job\",\"labels\":{\"fluxcd.io/request\":\"true\"}},"
+                         "\"data\":{\"type\":\"sync\"}}"),
+                201);
+        rig_settle(r);
+        assert_int_equal(rig_get(r, "/api/v1/namespaces/fleet-system/configmaps/job"), 200);
+        assert_string_equal(sync_annotation(r->answer, "fluxcd.io/request-result"),
+                            "git repo not ready: git repo does not have valid config");
+        generator_end(&g);
+})
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -467,6 +491,7 @@ int main(void)
                 cmocka_unit_test(a_host_that_nobody_knows_is_unreachable),
                 cmocka_unit_test(a_read_only_repository_is_never_written_and_the_secret_keeps_the_state),
                 cmocka_unit_test(a_record_that_somebody_moved_is_warned_of_once),
+                cmocka_unit_test(without_an_address_nothing_is_done_and_requests_say_so),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,7 +4,7 @@ void timetable_init(struct timetable *t, int64_t sync_ms, int64_t images_ms, int
 {
         *t = (struct timetable){ .sync_ms = sync_ms,
                                  .images_ms = images_ms,
-                                 .sync_due = now_ms,
+                                 .sync_due = sync_ms > 0 ? now_ms : INT64_MAX,
                                  .images_due = images_ms > 0 ? now_ms : INT64_MAX,
                                  .mend_due = INT64_MAX };
 }
@@ -42,7 +42,7 @@ void timetable_begin(struct timetable *t, enum task task)
 void timetable_done(struct timetable *t, enum task task, int64_t now_ms)
 {
         if (task == TASK_SYNC)
-                t->sync_due = now_ms + t->sync_ms;
+                t->sync_due = t->sync_ms > 0 ? now_ms + t->sync_ms : INT64_MAX;
         if (task == TASK_IMAGES)
                 t->images_due = now_ms + t->images_ms;
 }

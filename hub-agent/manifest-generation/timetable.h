@@ -18,7 +18,7 @@ struct timetable {
         bool sync_asked, images_asked;          /* any number of times is one */
         size_t jobs;                            /* that wait */
 };
-/* A sync is due at once. */
+/* A sync is due at once; sync_ms 0: never. */
 void timetable_init(struct timetable *t, int64_t sync_ms, int64_t images_ms, int64_t now_ms);
 /* Jobs come before syncs, which follow each of them anyway. */
 enum task timetable_next(const struct timetable *t, int64_t now_ms);

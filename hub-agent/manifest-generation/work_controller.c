@@ -2,6 +2,7 @@
  * spec/flux-yaml.md 7.1. */
 #include "hub-agent/manifest-generation/generation_agent.h"
 
+#define HOUR_MS (INT64_C(3600) * 1000)
 #define LONG_MS (INT64_C(6) * 3600 * 1000) /* commands have limits of their own */
 
 static int64_t now_of(const struct generator_agent *a)
@@ -129,6 +130,7 @@ static int tell_status(struct reconcile *rc)
 static struct outcome work_reconcile(struct reconcile *rc)
 {
         struct generator_agent *a = generator_of(rc);
+        int64_t due_ms;
         int code;
 
         if (repository_steps(a, rc->err) == ERR_CANCELLED)
@@ -142,7 +144,8 @@ static struct outcome work_reconcile(struct reconcile *rc)
                 error_set(rc->err, ERR_CANCELLED, "cancelled");
                 return failed(rc->err);
         }
-        return again_after(MIN(timetable_due(&a->timetable), repository_due_ms(&a->repository)) - now_of(a));
+        due_ms = MIN(timetable_due(&a->timetable), repository_due_ms(&a->repository));
+        return again_after(MIN(due_ms - now_of(a), HOUR_MS));
 }
 
 const struct controller work_controller = {
