@@ -19,6 +19,7 @@ void git_server_begin(struct git_server *s, struct world *w)
         struct error err = { 0 };
 
         *s = (struct git_server){ .world = w,
+                                  .kept = { { .data = NULL } },
                                   .prefix = "/team/app.git",
                                   .head = "refs/heads/main",
                                   .now_s = 1700000000,
@@ -35,6 +36,8 @@ void git_server_end(struct git_server *s)
         char command[128];
 
         s->repo = repo_close(s->repo);
+        for (size_t i = 0; i < ARRAY_LEN(s->kept); i++)
+                buf_free(&s->kept[i]);
         snprintf(command, sizeof(command), "rm -rf %s", s->folder);
         ASSERT(system(command) == 0);
 }
@@ -401,6 +404,27 @@ static void reply(struct http_exchange *x, const char *service, const char *what
         http_reply(x, 200, type, (struct slice){ b->data, b->len }, NULL);
 }
 
+/* Answers as before, if it did. */
+static bool replay(struct git_server *s, struct http_exchange *x, const char *rest)
+{
+        struct buf *kept = &s->kept[text_equal(x->method, "POST")];
+
+        if (!s->replays || kept->len == 0)
+                return false;
+        s->lists += text_equal(rest, "/info/refs");
+        s->fetches += text_equal(rest, "/git-upload-pack");
+        http_reply(x, 200, "application/octet-stream", (struct slice){ kept->data, kept->len }, NULL);
+        return true;
+}
+
+static void keep(struct git_server *s, const struct http_exchange *x, const struct buf *b)
+{
+        struct buf *kept = &s->kept[text_equal(x->method, "POST")];
+
+        buf_init(kept, 64 << 20);
+        ASSERT(buf_append(kept, b->data, b->len) == 0);
+}
+
 void git_server_handle(void *ctx, struct http_exchange *x)
 {
         struct git_server *s = ctx;
@@ -409,7 +433,7 @@ void git_server_handle(void *ctx, struct http_exchange *x)
         const char *rest = text_starts_with(x->path, s->prefix) ? x->path + n : "";
 
         buf_init(&b, 64 << 20);
-        if (refuses(s, x))
+        if (refuses(s, x) || replay(s, x, rest))
                 return;
         if (s->moved_to) {
                 AUTO_FREE char *to = mem_printf("%s?%s", s->moved_to, x->query);
@@ -436,4 +460,6 @@ void git_server_handle(void *ctx, struct http_exchange *x)
         } else {
                 http_reply(x, 404, "text/plain", SLICE("no such repository"), NULL);
         }
+        if (s->replays)
+                keep(s, x, &b);
 }

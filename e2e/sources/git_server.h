@@ -26,6 +26,8 @@ struct git_server {
         const char *moved_to;   /* answers the first request with a redirect there */
         const char *head;       /* "refs/heads/main" */
         const char *capabilities;
+        bool replays; /* what it answered once, without needing memory of its own */
+        struct buf kept[2];
         enum git_fault fault;
         int lists, fetches, pushes, refused;
         char said[512]; /* Authorization of the last request */

@@ -142,7 +142,8 @@ struct git_work *git_work_close(struct git_work *g); /* NULL is fine; returns NU
 /* The path of a folder that is not there yet, in the arena. */
 int git_work_name(struct git_work *g, const char *what, struct arena *arena, const char **ret,
                   struct error *err);
-/* Removes it with all in it; fine if it is not there. Best effort. */
+/* Removes it with all in it; fine if it is not there. What cannot be removed now is tried again with the
+ * next. */
 void git_work_remove(struct git_work *g, const char *path);
 
 /* The ref's id as it stands; a full name. ERR_NOT_FOUND. */

@@ -626,6 +626,95 @@ static void repositories_outlive_their_use_and_are_swept_at_the_next_start(void 
         with_server(reopen);
 }
 
+/* ---- no memory ---- */
+
+static void fetch_starving(struct rig *r)
+{
+        struct git_hash at = git_server_commit(&r->server, "main", "a.txt", "one");
+        bool fired = true;
+        int good = 0;
+
+        r->server.replays = true;
+        fetch(r, &at, 1);
+        arena_free(&r->arena);
+        size_t live = mem_live_count();
+
+        for (uint64_t n = 1; fired; n++) {
+                struct error e = { 0 };
+
+                mem_fail_at(n, false);
+                int code = try_fetch(r);
+
+                fired = mem_fault_fired();
+                mem_fail_at(0, false);
+                e = r->err;
+                arena_free(&r->arena);
+                (void)fiber_sleep(r->loop, 100000); /* the server's side ends */
+                if (code != 0 &&
+                    (!fired || (code != ERR_NO_MEMORY && code != ERR_RETRY && code != ERR_TIMEOUT)))
+                        fail_msg("allocation %llu: %s", (unsigned long long)n, e.text);
+                good += code == 0;
+                assert_int_equal(mem_live_count(), live);
+        }
+        assert_true(good > 0);
+}
+
+static void each_allocation_of_a_fetch_that_fails_is_told(void **state)
+{
+        with_server(fetch_starving);
+}
+
+static void work_starving(struct rig *r)
+{
+        const struct git_person who = { "Bot", "bot@example.com", 1700001000, 0 };
+        const struct git_change change = { "b/c", false, GIT_FILE, SLICE("2") };
+        struct git_hash at = git_server_commit(&r->server, "main", "a.txt", "one");
+        const struct git_new_commit c = { at, &change, 1, who, who, "a change\n" };
+        const struct git_new_note note = { .of = at, .author = who, .text = "{}" };
+        const struct git_log log = { .until = &at };
+        AUTO_BUF struct buf list;
+        const struct git_walk w = { .take = note_entry, .ctx = &list };
+        bool fired = true;
+
+        buf_init(&list, 4096);
+        fetch(r, &at, 0);
+        arena_free(&r->arena);
+        size_t live = mem_live_count();
+
+        for (uint64_t n = 1; fired; n++) {
+                const struct git_commit_info *found;
+                struct git_commit_info info;
+                struct git_hash made;
+                struct git_entry e;
+                struct slice text;
+                size_t many;
+                int code = 0;
+
+                error_clear(&r->err);
+                mem_fail_at(n, false);
+                if ((code = repo_make_commit(r->repo, &c, &made, NULL, &r->err)) == 0 &&
+                    (code = repo_make_note(r->repo, &note, &made, &r->err)) == 0 &&
+                    (code = repo_commit(r->repo, &at, &r->arena, &info, &r->err)) == 0 &&
+                    (code = repo_log(r->repo, &log, &r->arena, &found, &many, NULL, &r->err)) == 0 &&
+                    (code = repo_entry(r->repo, &at, "a.txt", &r->arena, &e, &r->err)) == 0 &&
+                    (code = repo_file(r->repo, &at, "a.txt", 100, &r->arena, &text, &r->err)) == 0)
+                        code = repo_walk(r->repo, &at, &w, &r->err);
+                fired = mem_fault_fired();
+                mem_fail_at(0, false);
+                arena_free(&r->arena);
+                buf_free(&list);
+                buf_init(&list, 4096);
+                if (code != (fired ? ERR_NO_MEMORY : 0))
+                        fail_msg("allocation %llu: %d %s", (unsigned long long)n, code, r->err.text);
+                assert_int_equal(mem_live_count(), live);
+        }
+}
+
+static void each_allocation_of_work_on_objects_that_fails_is_told(void **state)
+{
+        with_server(work_starving);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -642,6 +731,8 @@ int main(void)
                 cmocka_unit_test(a_tree_is_walked_in_the_order_of_its_paths),
                 cmocka_unit_test(logs_tell_what_changed_where),
                 cmocka_unit_test(commits_are_made_of_changes),
+                cmocka_unit_test(each_allocation_of_a_fetch_that_fails_is_told),
+                cmocka_unit_test(each_allocation_of_work_on_objects_that_fails_is_told),
                 cmocka_unit_test(repositories_outlive_their_use_and_are_swept_at_the_next_start),
         };
 

@@ -8,7 +8,21 @@ struct git_work {
         struct world *world;
         struct volume *volume;
         char *path;
+        struct list folders;
 };
+
+/* One that was named. */
+struct folder {
+        struct list node;
+        bool left; /* it could not be removed, and is tried again */
+        char name[];
+};
+
+static void forget(struct folder *f)
+{
+        list_remove(&f->node);
+        mem_free(f);
+}
 
 static int sweep(void *ctx, const char *name, struct error *err)
 {
@@ -32,8 +46,10 @@ int git_work_open(struct world *w, const char *folder, struct git_work **ret, st
 {
         struct git_work *g = NEW(struct git_work);
 
-        if (g)
+        if (g) {
+                list_init(&g->folders);
                 g->path = mem_strdup(folder);
+        }
         if (!g || !g->path) {
                 git_work_close(g);
                 return error_no_memory(err);
@@ -54,24 +70,47 @@ struct git_work *git_work_close(struct git_work *g)
 {
         if (!g)
                 return NULL;
+        list_for_each_safe(f, next, &g->folders, struct folder, node)
+                forget(f);
         volume_close(g->volume);
         mem_free(g->path);
         mem_free(g);
         return NULL;
 }
 
+/* Without memory, say, a folder stays until there is some. */
+static void remove_left(struct git_work *g)
+{
+        list_for_each_safe(f, next, &g->folders, struct folder, node)
+                if (f->left && volume_remove_all(g->volume, f->name, NULL) == 0)
+                        forget(f);
+}
+
 int git_work_name(struct git_work *g, const char *what, struct arena *arena, const char **ret,
                   struct error *err)
 {
-        *ret = arena_printf(arena, "%s/" PREFIX "%s-%016llx", g->path, what,
-                            (unsigned long long)loop_random_u64(g->world->loop));
-        return *ret ? 0 : error_no_memory(err);
+        const char *path = arena_printf(arena, "%s/" PREFIX "%s-%016llx", g->path, what,
+                                        (unsigned long long)loop_random_u64(g->world->loop));
+        const char *name = path ? strrchr(path, '/') + 1 : "";
+        struct folder *f = mem_zalloc(sizeof(*f) + strlen(name) + 1);
+
+        if (!path || !f) {
+                mem_free(f);
+                return error_no_memory(err);
+        }
+        memcpy(f->name, name, strlen(name) + 1);
+        list_append(&g->folders, &f->node);
+        remove_left(g);
+        *ret = path;
+        return 0;
 }
 
 void git_work_remove(struct git_work *g, const char *path)
 {
-        size_t n = strlen(g->path);
+        const char *slash = strrchr(path, '/');
 
-        if (strncmp(path, g->path, n) == 0 && path[n] == '/')
-                (void)volume_remove_all(g->volume, path + n + 1, NULL);
+        list_for_each(f, &g->folders, struct folder, node)
+                if (text_equal(f->name, slash ? slash + 1 : path))
+                        f->left = true;
+        remove_left(g);
 }

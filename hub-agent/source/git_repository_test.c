@@ -467,6 +467,46 @@ RIG_TEST(a_repository_that_sends_too_much_fails_alone, {
         end(r, &p);
 })
 
+/* ---- no memory ---- */
+
+#define STEP 7
+
+/* spec/helm-chart.md checklist 97 */
+RIG_TEST(a_run_survives_each_allocation_that_fails, {
+        static struct place p;
+        bool fired = true;
+
+        begin(r, &p);
+        struct git_hash at = git_server_commit(&p.git, "main", "a.txt", "1");
+
+        p.git.replays = true;
+        add_git(r, SPEC MAIN);
+        for (uint64_t n = 1; fired; n += STEP) {
+                AUTO_FREE char *patch = mem_printf(
+                        "{\"metadata\":{\"annotations\":{\"reconcile.fluxcd.io/requestedAt\":\"%llu\"}}}",
+                        (unsigned long long)n);
+
+                assert_int_equal(volume_remove_all(p.web.options.volume, "gitrepository", NULL), 0);
+                if (rig_merge(r, REPO, patch) != 200)
+                        fail_msg("%s", r->text);
+                mem_fail_at(n, false);
+                fiber_sleep(r->loop, 100);
+                fired = mem_fault_fired();
+                mem_fail_at(0, false);
+                fiber_sleep(r->loop, 20 * MINUTE_MS); /* the longest pause before another try */
+                rig_settle(r);
+                assert_revision(r, "main", &at);
+                AUTO_FREE char *path = mem_strdup(rig_string(r, "status.artifact.path"));
+
+                assert_true(is_kept(&p.web, path));
+        }
+        p.git.replays = false;
+        git_server_commit(&p.git, "main", "a.txt",
+                          "2"); /* a folder that could not be removed goes with the next */
+        pass_time(r, 5 * MINUTE_MS);
+        end(r, &p);
+})
+
 /* ---- charts ---- */
 
 #define CHART SOURCES "helmcharts/app"
@@ -560,6 +600,7 @@ int main(void)
                 cmocka_unit_test(credentials_come_from_the_secret),
                 cmocka_unit_test(what_goes_wrong_is_told_and_mended),
                 cmocka_unit_test(a_repository_that_sends_too_much_fails_alone),
+                cmocka_unit_test(a_run_survives_each_allocation_that_fails),
                 cmocka_unit_test(a_chart_of_git_is_packaged_when_its_version_changes),
                 cmocka_unit_test(a_chart_of_git_may_carry_the_commit_in_its_version),
         };
