@@ -133,10 +133,9 @@ const struct flag hub_flag_table[] = {
         { "resource-set-max-retry-delay", FLAG_DURATION, "15m", AT(set_retry_most_ms),
           "The longest such delay." },
         { "enable-sources", FLAG_BOOL, "false", AT(sources),
-          "HelmRepositories, GitRepositories and HelmCharts are worked on, once their definitions are there, "
-          "and their "
-          "artifacts "
-          "are served." },
+          "HelmCharts, HelmRepositories, GitRepositories and Buckets are worked on, once their definitions "
+          "are "
+          "there, and their artifacts are served." },
         { "watch-all-namespaces", FLAG_BOOL, "true", AT(source_all_namespaces),
           "Charts and sources of all namespaces are worked on; else those of the agent's own." },
         { "watch-label-selector", FLAG_STRING, "", AT(source_labels),
