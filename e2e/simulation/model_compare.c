@@ -445,6 +445,8 @@ int model_compare(struct fleet *f, const struct wish *w, struct error *err)
                 code = model_judge_runs(w, &hub.runs, err);
         if (code == 0)
                 code = judge_desk(w, &hub, err);
+        if (code == 0)
+                code = model_judge_shelf(f, &w->shelf, err);
         for (unsigned i = 1; i <= w->n_members && code == 0; i++)
                 if (model_is_in(w, i))
                         code = judge_member(f, w, i, &hub, places, err);

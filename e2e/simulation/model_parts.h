@@ -109,6 +109,8 @@ struct model_desk {
         const json_t *placements; /* borrowed */
         bool no_members;          /* nobody is in the fleet */
 };
+/* Charts and repositories, and that the files they name are served. Parks. */
+int model_judge_shelf(struct fleet *f, const struct wish_shelf *shelf, struct error *err);
 int model_judge_source(const struct wish_desk *desk, unsigned source, const struct model_desk *live,
                        struct error *err);
 int model_judge_table(const struct wish_desk *desk, unsigned table, const struct model_desk *live,

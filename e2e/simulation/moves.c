@@ -15,7 +15,9 @@
 #define SET_BEGINNINGS 2 /* the first of these turns make sets */
 #define DUE_SETS 2       /* in a seed that plays sets, as many moves more are of these kinds' turn */
 #define LAST_CHANGES 4
-#define DUE_TABLES 4 /* in one that plays ResourceSets */
+#define CHART_EVERY 5 /* one seed in so many plays charts */
+#define DUE_CHARTS 3  /* turns of its kinds in such a seed, one after the other */
+#define DUE_TABLES 4  /* in one that plays ResourceSets */
 #define DICE_MIX 0x9e3779b97f4a7c15u
 
 const struct move_kind move_kinds[] = {
@@ -144,6 +146,23 @@ const struct move_kind move_kinds[] = {
         { "source-delete", 7, move_source_delete, SEEDS_TABLES },
         { "service-trouble", 9, move_service_trouble, SEEDS_TABLES },
         { "service-answer", 14, move_service_answer, SEEDS_TABLES },
+        /* charts and their repositories: in the seeds that have them */
+        { "repository", 14, move_repository_make, SEEDS_CHARTS }, /* the first of them */
+        { "chart", 20, move_chart_make, SEEDS_CHARTS },           /* the second */
+        { "repository-suspend", 4, move_repository_suspend, SEEDS_CHARTS },
+        { "repository-request", 5, move_repository_request, SEEDS_CHARTS },
+        { "repository-delete", 3, move_repository_delete, SEEDS_CHARTS },
+        { "publish", 24, move_publish, SEEDS_CHARTS },
+        { "withdraw", 8, move_withdraw, SEEDS_CHARTS },
+        { "library-trouble", 10, move_library_trouble, SEEDS_CHARTS },
+        { "library-answer", 12, move_library_answer, SEEDS_CHARTS },
+        { "chart-edit", 16, move_chart_edit, SEEDS_CHARTS },
+        { "chart-suspend", 5, move_chart_suspend, SEEDS_CHARTS },
+        { "chart-request", 6, move_chart_request, SEEDS_CHARTS },
+        { "chart-delete", 7, move_chart_delete, SEEDS_CHARTS },
+        { "artifact-lose", 8, move_artifact_lose, SEEDS_CHARTS },
+        { "volume-full", 6, move_volume_full, SEEDS_CHARTS },
+        { "volume-room", 6, move_volume_room, SEEDS_CHARTS },
         /* accidents */
         { "stop-member", 3, move_stop_member },
         { "kill-member", 5, move_kill_member },
@@ -186,13 +205,19 @@ bool moves_have_tables(uint64_t seed)
         return seed / TABLE_SEEDS % 2;
 }
 
+bool moves_have_charts(uint64_t seed)
+{
+        return seed % CHART_EVERY == 2;
+}
+
 static struct draw begin_draw(uint64_t seed)
 {
         return (struct draw){ seed,
                               { [SEEDS_ALL] = true,
                                 [SEEDS_BIG] = seed * DICE_MIX / (UINT64_MAX / 100 + 1) < BIG_SEEDS,
                                 [SEEDS_SETS] = seed % SET_EVERY == 0,
-                                [SEEDS_TABLES] = moves_have_tables(seed) } };
+                                [SEEDS_TABLES] = moves_have_tables(seed),
+                                [SEEDS_CHARTS] = moves_have_charts(seed) } };
 }
 
 static bool is_played(const struct draw *w, unsigned kind)
@@ -297,6 +322,20 @@ static bool is_table_due(const struct draw *w, uint64_t i, unsigned *ret_kind)
         return true;
 }
 
+/* First a repository and charts of it. */
+static bool is_chart_due(const struct draw *w, uint64_t i, unsigned *ret_kind)
+{
+        uint64_t turn = i / DUE_EVERY;
+
+        if (!w->plays[SEEDS_CHARTS] || i < BEGINNING || i % DUE_EVERY != 1)
+                return false;
+        *ret_kind =
+                turn_of(SEEDS_CHARTS, turn == 1   ? 0
+                                      : turn <= 3 ? 1
+                                                  : w->seed / CHART_EVERY * DUE_CHARTS + turn % DUE_CHARTS);
+        return true;
+}
+
 /* Beside these turns another move of four is one of a table, by weight: tables stand still by themselves. */
 static bool is_of_table(const struct draw *w, uint64_t i, uint64_t dice, unsigned *ret_kind)
 {
@@ -349,7 +388,8 @@ struct move *moves_draw(uint64_t seed, int64_t ms, unsigned members, size_t *ret
                 m = (struct move){ .at_ms = at, .kind = draw_kind(&w, &d), .dice = dice_next(&d) };
                 if (i < BEGINNING)
                         m.kind = (unsigned)i % 2;
-                m.due = is_set_due(&w, i, &m.kind) || is_table_due(&w, i, &m.kind) ||
+                m.due = is_set_due(&w, i, &m.kind) || is_chart_due(&w, i, &m.kind) ||
+                        is_table_due(&w, i, &m.kind) ||
                         (!is_of_table(&w, i, m.dice, &m.kind) && is_due(&w, i, &m.kind));
                 if (at >= ms || vec_push(&moves, m) < 0)
                         break;

@@ -21,6 +21,7 @@ struct player {
         struct coverage *coverage;
         const struct log *log;
         bool agent_down[WISH_MEMBERS + 4], link_down[WISH_MEMBERS + 4], disk_full[WISH_MEMBERS + 4];
+        bool volume_full[4]; /* of artifacts, of each hub agent */
         bool server_disk_full;
         int64_t server_full_ms; /* since when */
         unsigned n_moves;       /* that had an effect */
@@ -34,8 +35,8 @@ struct player {
 };
 
 /* What not every seed plays: it costs, or needs many moves to tell a story. */
-enum move_seeds { SEEDS_ALL, SEEDS_BIG, SEEDS_SETS, SEEDS_TABLES };
-#define MOVE_SEEDS (SEEDS_TABLES + 1)
+enum move_seeds { SEEDS_ALL, SEEDS_BIG, SEEDS_SETS, SEEDS_TABLES, SEEDS_CHARTS };
+#define MOVE_SEEDS (SEEDS_CHARTS + 1)
 
 struct move_kind {
         const char *name; /* "override-change" */
@@ -53,6 +54,7 @@ extern const size_t n_move_kinds;
 #define MOVES_SEEDS 300
 void moves_expect(struct coverage *c);
 bool moves_have_tables(uint64_t seed); /* it plays ResourceSets */
+bool moves_have_charts(uint64_t seed); /* and charts */
 
 /* The list of a seed: `ms` long. mem_free it. */
 struct move *moves_draw(uint64_t seed, int64_t ms, unsigned members, size_t *ret_n);

@@ -267,6 +267,7 @@ int move_compact_watches(struct player *p, struct dice *d, struct error *err)
 int moves_heal(struct player *p, struct error *err)
 {
         TRY(set_server_disk(p, false, err));
+        TRY(moves_heal_shelf(p, err));
         for (unsigned i = 0; i < n_agents(p); i++) {
                 TRY(set_link(p, i, true, err));
                 if (i > 0 && i <= p->fleet->n_members)

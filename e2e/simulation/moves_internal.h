@@ -132,6 +132,24 @@ MOVE_PLAY(move_source_suspend);
 MOVE_PLAY(move_source_delete);
 MOVE_PLAY(move_service_trouble);
 MOVE_PLAY(move_service_answer);
+/* ---- charts and their repositories: moves_chart.c ---- */
+MOVE_PLAY(move_repository_make);
+MOVE_PLAY(move_repository_suspend);
+MOVE_PLAY(move_repository_request);
+MOVE_PLAY(move_repository_delete);
+MOVE_PLAY(move_publish);
+MOVE_PLAY(move_withdraw);
+MOVE_PLAY(move_library_trouble);
+MOVE_PLAY(move_library_answer);
+MOVE_PLAY(move_chart_make);
+MOVE_PLAY(move_chart_edit);
+MOVE_PLAY(move_chart_suspend);
+MOVE_PLAY(move_chart_request);
+MOVE_PLAY(move_chart_delete);
+MOVE_PLAY(move_artifact_lose);
+MOVE_PLAY(move_volume_full);
+MOVE_PLAY(move_volume_room);
+int moves_heal_shelf(struct player *p, struct error *err);
 /* ---- what webhooks refuse: moves_bad.c ---- */
 int moves_bad_wish(struct player *p, uint64_t dice, struct error *err); /* let in is an error */
 /* ---- accidents: moves_accident.c ---- */

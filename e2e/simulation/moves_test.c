@@ -415,6 +415,55 @@ static void play_tables(struct bench *b)
         mem_free(done);
 }
 
+static void check_shelf(struct bench *b)
+{
+        const struct wish_shelf *s = &b->wish.shelf;
+        char name[WISH_CHART_NAME];
+
+        for (unsigned i = 0; i < WISH_REPOSITORIES; i++) {
+                AUTO_JSON json_t *doc = get(b, "hub", &wish_repository_resource, WISH_SHELF,
+                                            wish_repository_name(i, name)),
+                                 *wanted = wish_repository_doc(s, i);
+
+                assert_int_equal(doc != NULL, s->repositories[i].exists);
+                assert_true(!doc || holds(doc, wanted));
+        }
+        for (unsigned i = 0; i < WISH_CHARTS; i++) {
+                AUTO_JSON json_t *doc = get(b, "hub", &wish_chart_resource, WISH_SHELF,
+                                            wish_chart_name(i, name)),
+                                 *wanted = wish_chart_doc(s, i);
+
+                assert_int_equal(doc != NULL, s->charts[i].exists);
+                assert_true(!doc || holds(doc, wanted));
+        }
+}
+
+/* Without agents there are no disks. */
+static void play_charts(struct bench *b)
+{
+        unsigned first = kind_of("repository"), n = kind_of("chart-delete") + 1 - first;
+        unsigned *done = mem_calloc(n_move_kinds, sizeof(*done));
+        struct dice d = { 5 };
+
+        for (unsigned i = 0; i < 600; i++) {
+                unsigned kind = first + (unsigned)dice_below(&d, n);
+
+                done[kind] += play(b, kind, dice_next(&d));
+                fiber_sleep(b->loop, 100);
+                if (i % 20 == 19)
+                        check_shelf(b);
+        }
+        for (unsigned i = first; i < first + n; i++)
+                if (done[i] == 0)
+                        fail_msg("move %s never worked", move_kinds[i].name);
+        mem_free(done);
+}
+
+static void the_charts_are_what_the_servers_took(void **state)
+{
+        with_servers(play_charts);
+}
+
 static void the_tables_are_what_the_servers_took(void **state)
 {
         with_servers(play_tables);
@@ -426,12 +475,14 @@ static void play_users(struct bench *b)
         unsigned end = kind_of("stop-member"), *done = mem_calloc(end, sizeof(*done));
         struct dice d = { 11 };
 
-        for (unsigned i = 0; i < 5600; i++) {
+        for (unsigned i = 0; i < 3600;) {
                 unsigned kind = (unsigned)dice_below(&d, end);
 
                 if (move_kinds[kind].seeds == SEEDS_SETS || move_kinds[kind].seeds == SEEDS_TABLES ||
+                    move_kinds[kind].seeds == SEEDS_CHARTS ||
                     (kind == kind_of("delete-namespace") && dice_percent(&d, 80)))
                         continue;
+                i++;
                 done[kind] += play(b, kind, dice_next(&d));
                 fiber_sleep(b->loop, 100);
                 if (i % 100 == 99)
@@ -441,7 +492,7 @@ static void play_users(struct bench *b)
         }
         for (unsigned i = 0; i < end; i++)
                 if (done[i] < 3 && move_kinds[i].seeds != SEEDS_SETS && move_kinds[i].seeds != SEEDS_TABLES &&
-                    !strstr(move_kinds[i].name, "-placed") &&
+                    move_kinds[i].seeds != SEEDS_CHARTS && !strstr(move_kinds[i].name, "-placed") &&
                     !text_starts_with(move_kinds[i].name, "delete-") &&
                     !text_equal(move_kinds[i].name, "run-retry")) /* without agents no run ends */
                         fail_msg("move %s worked %u times", move_kinds[i].name, done[i]);
@@ -518,6 +569,7 @@ int main(void)
                 cmocka_unit_test(the_wish_is_what_the_servers_took),
                 cmocka_unit_test(the_sets_are_what_the_servers_took),
                 cmocka_unit_test(the_tables_are_what_the_servers_took),
+                cmocka_unit_test(the_charts_are_what_the_servers_took),
         };
 
         mem_hook_libraries();

@@ -26,6 +26,8 @@
 #define RES_APPROVALS "placement.kubernetes-fleet.io/clusterapprovalrequests"
 #define RES_NS_APPROVALS "placement.kubernetes-fleet.io/approvalrequests"
 #define RES_SETS "olm.operatorframework.io/clusterobjectsets"
+#define RES_HELM_CHARTS "source.toolkit.fluxcd.io/helmcharts"
+#define RES_HELM_REPOSITORIES "source.toolkit.fluxcd.io/helmrepositories"
 #define RES_LEASES "coordination.k8s.io/leases"
 
 /* the hub */
@@ -59,6 +61,8 @@ extern const struct rule rule_table_kept;    /* what a set wants is not deleted 
 extern const struct rule rule_table_listed;  /* nothing is made that no inventory lists */
 extern const struct rule rule_table_order;   /* no namespace goes before its placement */
 extern const struct rule rule_table_foreign; /* what is not a set's is neither written nor deleted */
+/* charts and their repositories on the hub: rules_chart.c */
+extern const struct rule rule_chart_kept; /* what a status names is there, and is not given up */
 /* at rest */
 extern const struct rule rule_tidy;  /* no stale snapshots, bindings, Works, AppliedWorks */
 extern const struct rule rule_state; /* nothing stale in the members' state files */
@@ -75,6 +79,10 @@ bool rules_miss_kinds(struct watch *w);
 bool rules_table_is_tried_again(const struct change *c);
 /* Some of them are at it, or will be: after ever longer pauses. */
 bool rules_tables_try_again(struct watch *w);
+
+/* Charts that fail, or whose repository does, say so each time that they try. */
+bool rules_chart_is_tried_again(const struct change *c);
+bool rules_charts_try_again(struct watch *w);
 
 /* ---- shared ---- */
 static inline bool rule_is_member(const char *who) /* a cluster or its agent */

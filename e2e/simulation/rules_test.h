@@ -27,6 +27,10 @@ struct watch {
         VEC(struct stored) stored;
         unsigned judged;
         char broken[512];
+        struct watched_artifact {
+                const char *agent, *path;
+                uint64_t size;
+        } artifact;                 /* the only one there is */
         struct sqlite3 *state_file; /* of member-1; the rule closes it */
 };
 
@@ -57,6 +61,12 @@ void watch_broken(struct watch *w, const struct rule *r, const char *format, ...
         va_start(args, format);
         vsnprintf(w->broken, sizeof(w->broken), format, args);
         va_end(args);
+}
+
+bool watch_artifact(struct watch *w, const char *agent, const char *path, uint64_t *ret_size)
+{
+        *ret_size = w->artifact.size;
+        return text_equal(w->artifact.agent, agent) && text_equal(w->artifact.path, path);
 }
 
 static struct stored *find(struct watch *w, const char *cluster, const char *resource, const char *ns,

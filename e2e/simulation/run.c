@@ -3,6 +3,7 @@
 #include "common/base/memory.h"
 #include "e2e/simulation/model.h"
 #include "e2e/simulation/rules.h"
+#include "e2e/simulation/sim_charts.h"
 #include "e2e/simulation/sim_fleet.h"
 #include "e2e/simulation/sim_sources.h"
 #include "e2e/simulation/watch.h"
@@ -111,7 +112,7 @@ static int64_t settle_ms(const struct run *r)
         bool doubts = rules_miss_works(r->watch) || rules_miss_kinds(r->watch);
 
         return SETTLE_MS + (doubts ? SURE_MS : 0) + (rules_runs_go_on(r->watch) ? RUNS_MS : 0) +
-               (rules_tables_try_again(r->watch) ? TRIES_MS : 0);
+               (rules_tables_try_again(r->watch) || rules_charts_try_again(r->watch) ? TRIES_MS : 0);
 }
 
 static bool runs_move(const struct run *r)
@@ -203,7 +204,9 @@ static int open_fleet(struct run *r, struct error *err)
         r->player.fleet->guard_policies = r->plan->seed / 2 % 2;
         r->player.fleet->rule_policies = r->plan->seed % 4 == 0;
         r->player.fleet->resource_sets = moves_have_tables(r->plan->seed);
+        r->player.fleet->sources = moves_have_charts(r->plan->seed);
         TRY(sim_sources_open(r->player.fleet, &r->wish.desk, err));
+        TRY(sim_charts_open(r->player.fleet, &r->wish.shelf, err));
         w.fleet = r->player.fleet;
         r->watch = watch_new(&w);
         return r->watch ? 0 : error_no_memory(err);

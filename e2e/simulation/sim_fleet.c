@@ -1,11 +1,15 @@
 #include "e2e/simulation/sim_fleet.h"
 
 #include "common/base/map.h"
+#include <errno.h>
+
 #include "common/base/memory.h"
+#include "common/loop/volume.h"
 #include "e2e/simulation/sim_disk.h"
 #include "e2e/simulation/sim_server.h"
 #include "e2e/simulation/sim_webhooks.h"
 #include "hub-agent/hub_agent.h"
+#include "hub-agent/source/options.h"
 #include "hub-agent/webhook/policies.h"
 #include "member-agent/flags.h"
 #include "member-agent/member_agent.h"
@@ -30,9 +34,12 @@ struct sim_agent {
         bool link_down, killed, ended;           /* ended: by itself */
         char webhooks_at[FLEET_AGENT_NAME + 16]; /* authority */
         bool serves_webhooks;
-        int64_t token_ms;      /* wall time of the tokens in their files; 0 = none yet */
-        struct sim_disk *disk; /* member: holds its state file */
-        struct error err;      /* how its last run ended */
+        int64_t token_ms;              /* wall time of the tokens in their files; 0 = none yet */
+        struct sim_disk *disk;         /* member: holds its state file */
+        struct source_options sources; /* hub agent: as it was started last */
+        struct volume *volume;         /* hub agent: of artifacts; outlives its runs. NULL = none yet */
+        bool volume_full;
+        struct error err; /* how its last run ended */
 };
 
 struct sim_client {
@@ -275,6 +282,54 @@ static void say_ended(struct sim_agent *a)
                           a->err.text);
 }
 
+/* Nothing that a dead agent still does reaches its disk. */
+static int volume_fault(void *ctx, enum volume_change what, const char *path)
+{
+        const struct sim_agent *a = ctx;
+        bool adds = what == VOLUME_CREATE || what == VOLUME_APPEND || what == VOLUME_SYNC;
+
+        return a->killed ? EIO : a->volume_full && adds ? ENOSPC : 0;
+}
+
+static void files_served(void *ctx, http_handler_fn handle, void *handle_ctx)
+{
+        struct sim_agent *a = ctx;
+        char authority[FLEET_AGENT_NAME + 16];
+
+        snprintf(authority, sizeof(authority), "%s.files", a->name);
+        (void)loopback_listen(a->sim->loopback, authority, handle, handle_ctx);
+}
+
+/* NULL: they are not played. Every other agent keeps directories of indexes in memory. */
+static const struct source_options *sources_of(struct sim_agent *a)
+{
+        if (!a->sim->fleet.sources)
+                return NULL;
+        if (!a->volume) {
+                a->volume = volume_new_in_memory(a->sim->options.loop);
+                if (!a->volume)
+                        return NULL;
+                volume_set_fault(a->volume, volume_fault, a);
+        }
+        a->sources = (struct source_options){ .port = -1,
+                                              .served = files_served,
+                                              .served_ctx = a,
+                                              .volume = a->volume,
+                                              .address = "http://files.test",
+                                              .retention = { SOURCE_RETENTION_MS, SOURCE_RETENTION_RECORDS },
+                                              .index_bytes = SOURCE_INDEX_BYTES,
+                                              .chart_bytes = SOURCE_CHART_BYTES,
+                                              .file_bytes = SOURCE_FILE_BYTES,
+                                              .cache_most = text_equal(a->name, "hub-agent"),
+                                              .cache_ttl_ms = 900000,
+                                              .cache_purge_ms = 60000,
+                                              .concurrency = 2,
+                                              .jitter_percent = 5,
+                                              .retry_least_ms = 750,
+                                              .retry_most_ms = 900000 };
+        return &a->sources;
+}
+
 static void run_hub_agent(void *ctx)
 {
         struct sim_agent *a = ctx;
@@ -293,7 +348,8 @@ static void run_hub_agent(void *ctx)
                                        .resource_sets = a->sim->fleet.resource_sets,
                                        .resource_set_account = FLEET_SETS_ACCOUNT,
                                        .local_input_providers = a->sim->fleet.resource_sets,
-                                       .networking_agents = a->sim->fleet.networking_agents };
+                                       .networking_agents = a->sim->fleet.networking_agents,
+                                       .sources = sources_of(a) };
 
         if (a->sim->fleet.admission_policies && admission_policies_parse(NULL, NULL, &policies, NULL) == 0)
                 o.admission_policies = &policies;
@@ -495,6 +551,7 @@ static struct sim_agent *agent_free(struct sim_agent *a)
         http_endpoint_free(&a->hub);
         http_endpoint_free(&a->member);
         sim_disk_free(a->disk);
+        volume_close(a->volume);
         mem_free(a);
         return NULL;
 }
@@ -717,4 +774,48 @@ struct sqlite3 *sim_fleet_read_state(struct fleet *f, unsigned member)
 struct devcluster *sim_fleet_devcluster(struct fleet *f)
 {
         return sim_server_devcluster(container_of(f, struct sim_fleet, fleet)->server);
+}
+
+/* ---- artifacts ---- */
+
+static struct sim_agent *hub_agent_at(struct fleet *f, unsigned hub_agent)
+{
+        char name[FLEET_AGENT_NAME];
+
+        fleet_hub_agent_name(hub_agent, name);
+        return find_agent(container_of(f, struct sim_fleet, fleet), name);
+}
+
+struct volume *sim_fleet_volume(struct fleet *f, unsigned hub_agent)
+{
+        const struct sim_agent *a = hub_agent_at(f, hub_agent);
+
+        return a ? a->volume : NULL;
+}
+
+int sim_fleet_set_volume_full(struct fleet *f, unsigned hub_agent, bool full, struct error *err)
+{
+        struct sim_agent *a = hub_agent_at(f, hub_agent);
+
+        if (!a)
+                return error_set(err, ERR_NOT_FOUND, "no hub agent %u in this fleet", hub_agent);
+        a->volume_full = full;
+        return 0;
+}
+
+int sim_fleet_get_file(struct fleet *f, unsigned hub_agent, const char *path, struct arena *arena,
+                       struct http_response *ret)
+{
+        const struct sim_agent *a = hub_agent_at(f, hub_agent);
+        AUTO_FREE char *url = a ? mem_printf("https://%s.files", a->name) : NULL;
+        struct http_endpoint endpoint = { .base_url = url };
+        const struct http_request rq = { .endpoint = &endpoint,
+                                         .method = "GET",
+                                         .path = path,
+                                         .deadline_ms = loop_now_ms(f->world->loop) + 5000 };
+        struct error err = { 0 };
+
+        if (!url || http_roundtrip(f->world->transport, &rq, arena, ret, &err) < 0)
+                return err.code ? err.code : ERR_NOT_FOUND;
+        return ret->status;
 }

@@ -33,6 +33,14 @@ void sim_fleet_keep_alive(struct fleet *f, bool on);
 int sim_fleet_serve(struct fleet *f, const char *authority, http_handler_fn handle, void *ctx,
                     struct error *err);
 
+/* ---- artifacts of charts: each hub agent (0 ...) has a disk of its own for them ---- */
+
+struct volume *sim_fleet_volume(struct fleet *f, unsigned hub_agent); /* NULL = there is none yet */
+int sim_fleet_set_volume_full(struct fleet *f, unsigned hub_agent, bool full, struct error *err);
+/* From its file server; parks. The answer's status, or why there is none. */
+int sim_fleet_get_file(struct fleet *f, unsigned hub_agent, const char *path, struct arena *arena,
+                       struct http_response *ret);
+
 /* ---- the servers; with `changed` only ---- */
 
 /* All API servers die: connections are cut, what is not committed is gone, and in a power failure what was

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 
 #include "common/base/memory.h"
+#include "common/loop/volume.h"
 #include "e2e/simulation/sim_fleet.h"
 
 struct watch {
@@ -23,7 +24,8 @@ struct watch *watch_new(const struct watch_options *o)
                 w->n++;
         w->states = mem_calloc(w->n + 1, sizeof(void *));
         for (size_t i = 0; w->states && i < w->n; i++) {
-                if (!watch_rules[i]->of_tables || (o->fleet && o->fleet->resource_sets))
+                if ((!watch_rules[i]->of_tables || (o->fleet && o->fleet->resource_sets)) &&
+                    (!watch_rules[i]->of_charts || (o->fleet && o->fleet->sources)))
                         coverage_expect_rule(o->coverage, watch_rules[i]->name);
                 w->states[i] = mem_zalloc(MAX(watch_rules[i]->state_size, 1u));
                 if (!w->states[i])
@@ -123,4 +125,22 @@ void watch_each(struct watch *w, const char *cluster, const char *resource, cons
                 bool (*fn)(void *ctx, const json_t *doc), void *ctx)
 {
         sim_fleet_each(w->options.fleet, cluster, resource, ns, fn, ctx);
+}
+
+bool watch_artifact(struct watch *w, const char *agent, const char *path, uint64_t *ret_size)
+{
+        struct volume *v = NULL;
+        struct volume_info info;
+
+        for (unsigned i = 0; i < w->options.fleet->n_hub_agents && !v; i++) {
+                char name[FLEET_AGENT_NAME];
+
+                fleet_hub_agent_name(i, name);
+                if (text_equal(name, agent))
+                        v = sim_fleet_volume(w->options.fleet, i);
+        }
+        if (!v || volume_look(v, path, &info, NULL) < 0 || info.kind != VOLUME_FILE)
+                return false;
+        *ret_size = info.size;
+        return true;
 }

@@ -33,6 +33,7 @@ struct rule {
         void (*at_rest)(struct watch *w, void *state);                         /* may be NULL */
         void (*end)(void *state); /* frees what it holds; may be NULL */
         bool of_tables;           /* has something to judge only where ResourceSets are played */
+        bool of_charts;           /* or charts */
 };
 extern const struct rule *const watch_rules[]; /* NULL-terminated; watch_rules.c */
 
@@ -64,6 +65,8 @@ const json_t *watch_get(struct watch *w, const char *cluster, const char *resour
 /* The state file of a member's agent as it lies on its disk, for reading; sqlite3_close() it. NULL if the
  * agent has none that it goes by. */
 struct sqlite3 *watch_state(struct watch *w, unsigned member);
+/* A file on the volume of that hub agent ("hub-agent-2"); false: there is none. */
+bool watch_artifact(struct watch *w, const char *agent, const char *path, uint64_t *ret_size);
 /* ns NULL = all. Stops when fn says false. */
 void watch_each(struct watch *w, const char *cluster, const char *resource, const char *ns,
                 bool (*fn)(void *ctx, const json_t *doc), void *ctx);

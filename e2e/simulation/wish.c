@@ -275,6 +275,8 @@ void wish_clear(struct wish *w)
                         vec_free(&w->apps[app].asked[slot]);
         for (size_t i = 0; i < WISH_SOURCES; i++)
                 vec_free(&w->desk.sources[i].given);
+        for (size_t i = 0; i < WISH_REPOSITORIES; i++)
+                vec_free(&w->shelf.repositories[i].past);
         *w = (struct wish){ 0 };
 }
 

@@ -6,6 +6,7 @@
 #include "common/base/vec.h"
 #include "common/json/doc.h"
 #include "common/kube/client.h"
+#include "e2e/simulation/wish_chart.h"
 #include "e2e/simulation/wish_table.h"
 
 #define WISH_APPS 5     /* namespaces app-0 ... app-4 */
@@ -324,6 +325,7 @@ struct wish {
         struct wish_eviction evictions[WISH_EVICTIONS];
         struct wish_run runs[WISH_RUNS];
         struct wish_desk desk;
+        struct wish_shelf shelf;
 };
 
 void wish_clear(struct wish *w);

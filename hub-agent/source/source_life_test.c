@@ -323,6 +323,27 @@ RIG_TEST(events_name_the_artifact_and_a_recovery_is_told_once, {
         end_sources(r, &f, &w);
 })
 
+/* Tried again for ever, it says so by events alone. */
+RIG_TEST(a_failure_like_the_one_before_writes_no_status, {
+        struct fleet f;
+        struct web w;
+
+        begin(r, &f, &w);
+        add_repository(r, SPEC);
+        add_chart(r, "");
+        rig_delete(r, REPOSITORY);
+        merge_and_settle(r, CHART,
+                         "{\"metadata\":{\"annotations\":{\"reconcile.fluxcd.io/requestedAt\":\"one\"}}}");
+        assert_condition(r, CHART, "FetchFailed", "True", "SourceUnavailable", NULL);
+        AUTO_FREE char *version = mem_strdup(rig_string(r, "metadata.resourceVersion"));
+        int passes = passes_of(&f, "helmchart");
+        pass_time(r, 60 * MINUTE_MS);
+        assert_true(passes_of(&f, "helmchart") > passes + 5);
+        assert_int_equal(rig_get(r, CHART), 200);
+        assert_string_equal(rig_string(r, "metadata.resourceVersion"), version);
+        end_sources(r, &f, &w);
+})
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -334,6 +355,7 @@ int main(void)
                 cmocka_unit_test(folders_are_swept_where_no_object_is_left),
                 cmocka_unit_test(another_leader_makes_only_what_its_disk_lacks),
                 cmocka_unit_test(a_chart_that_another_controller_made_keeps_its_metadata),
+                cmocka_unit_test(a_failure_like_the_one_before_writes_no_status),
                 cmocka_unit_test(events_name_the_artifact_and_a_recovery_is_told_once),
         };
 

@@ -59,6 +59,10 @@ int source_write(struct source_pass *p)
 
         for (int i = 0; i < CONFLICTS_MAX; i++) {
                 const struct object *stored = p->now;
+                const struct source_status *before = ((const struct any_source *)p->now)->status;
+
+                if (before)
+                        source_keep_times(&p->run.status->conditions, &before->conditions);
                 int code = rc_patch_diff(rc, p->now, p->wanted, OBJECT_STATUS, &stored);
 
                 if (code == 0) {

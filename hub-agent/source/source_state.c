@@ -185,6 +185,18 @@ int source_fail(struct source_run *r, const struct source_failure *f)
         return summarise(r);
 }
 
+void source_keep_times(struct condition_list *now, const struct condition_list *before)
+{
+        for (uint32_t i = 0; i < now->n; i++) {
+                struct condition *c = &now->at[i];
+                const struct condition *old = condition_find(before, c->type);
+
+                if (old && text_equal(old->status, c->status) && text_equal(old->reason, c->reason) &&
+                    text_equal(old->message, c->message))
+                        c->last_transition_ms = old->last_transition_ms;
+        }
+}
+
 void source_note_handled(struct source_run *r, const char *requested_at)
 {
         if (requested_at)

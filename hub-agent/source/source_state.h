@@ -37,5 +37,8 @@ void source_unverified(struct source_run *r); /* nothing is verified any more */
 /* How a run ends; Ready follows from all that is noted. After a success nothing is wrong any more. */
 int source_succeed(struct source_run *r);
 int source_fail(struct source_run *r, const struct source_failure *f);
+/* What is said as it was before the run has been said since then: a run that fails like the one before it
+ * leaves no trace. */
+void source_keep_times(struct condition_list *now, const struct condition_list *before);
 /* lastHandledReconcileAt, after every run, also of what is suspended. */
 void source_note_handled(struct source_run *r, const char *requested_at);

@@ -1,0 +1,69 @@
+/* That the rule about artifacts can fail, and lets pass what is right. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "e2e/simulation/rules_test.h"
+
+#define CHARTS RES_HELM_CHARTS
+#define PATH "helmchart/shelf/chart-0/game-1.0.0.tgz"
+#define CHART(status) "{'metadata':{'name':'chart-0','namespace':'shelf'},'status':{" status "}}"
+#define KEPT "'artifact':{'path':'" PATH "','size':7}"
+
+static void what_a_status_names_is_on_the_disk(void **state)
+{
+        struct watch w;
+
+        open_watch(&w, &rule_chart_kept);
+        put(&w, "player", "hub", CHARTS, CHART(""));
+        w.artifact = (struct watched_artifact){ "hub-agent", PATH, 7 };
+        put(&w, "hub-agent", "hub", CHARTS, CHART(KEPT));
+        FINE(&w);
+        assert_true(w.judged > 0);
+        w.artifact.size = 8;
+        put(&w, "hub-agent", "hub", CHARTS, CHART("'artifact':{'path':'" PATH "','size':9}"));
+        BROKEN(&w, "says another size");
+        close_watch(&w);
+}
+
+static void what_is_not_kept_is_not_named(void **state)
+{
+        struct watch w;
+
+        open_watch(&w, &rule_chart_kept);
+        w.artifact = (struct watched_artifact){ "hub-agent-2", PATH, 7 }; /* another's disk */
+        put(&w, "hub-agent", "hub", CHARTS, CHART(KEPT));
+        BROKEN(&w, "hub-agent says that " PATH " is kept, and it is not");
+        close_watch(&w);
+}
+
+static void what_is_there_is_not_given_up(void **state)
+{
+        struct watch w;
+
+        open_watch(&w, &rule_chart_kept);
+        w.artifact = (struct watched_artifact){ "hub-agent", PATH, 7 };
+        put(&w, "hub-agent", "hub", CHARTS, CHART(KEPT));
+        w.artifact.path = "";
+        put(&w, "hub-agent", "hub", CHARTS, CHART(""));
+        FINE(&w);
+        w.artifact.path = PATH;
+        put(&w, "hub-agent", "hub", CHARTS, CHART(KEPT));
+        put(&w, "hub-agent", "hub", CHARTS, CHART("'observedGeneration':2"));
+        BROKEN(&w, "gives up " PATH);
+        close_watch(&w);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(what_a_status_names_is_on_the_disk),
+                cmocka_unit_test(what_is_not_kept_is_not_named),
+                cmocka_unit_test(what_is_there_is_not_given_up),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
