@@ -1,0 +1,95 @@
+# shellcheck shell=bash
+# What the scripts of the demo share: where the fleet lives, how its programs are started and kept.
+# DEMO_FOLDER: where the fleet lives instead of build/demo.
+export DEMO_FOLDER=${DEMO_FOLDER:-build/demo}
+demo=$DEMO_FOLDER
+# shellcheck disable=SC2034 # for those who read this
+members="member-1 member-2 member-3"
+# shellcheck disable=SC2034
+complete=$demo/complete # is there once the first run of e2e/demo/run came to its end
+drawn=()
+if [ -t 1 ]; then drawn=(--color always); fi
+
+say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
+note() { printf '  %s\n' "$*"; }
+die() { printf '\ndemo: %s\n' "$*" >&2; exit 1; }
+hub() { kubectl --kubeconfig "$demo/kubeconfig" --context hub "$@"; }
+on() { local context=$1; shift; kubectl --kubeconfig "$demo/kubeconfig" --context "$context" "$@"; }
+fleet() { PATH=$PWD/build/bin:$PATH kubectl fleet "$@" --kubeconfig "$demo/kubeconfig" --context hub "${drawn[@]}"; } # found as a plugin
+
+# What a program was when it was built: changes with each build. (An agent lets nobody but root look at its /proc entries.)
+build_of() { stat -L -c '%i %Y' "$(program_of "$1")"; }
+program_of() {
+        case $1 in
+        member-*) echo build/bin/member-agent ;;
+        git-http | chart-server) echo "e2e/sources/$1" ;;
+        *) echo "build/bin/$1" ;;
+        esac
+}
+
+# Whether a program runs under its keeper, and is of the build that is there now.
+running() {
+        local pid keeper
+        pid=$(cat "$demo/$1.pid" 2>/dev/null) && keeper=$(cat "$demo/$1.keeper" 2>/dev/null) &&
+                kill -0 "$pid" "$keeper" 2>/dev/null && [ "$(build_of "$1")" = "$(cat "$demo/$1.build")" ]
+}
+
+# Starts a program under a keeper, in the background, with its log and the ids beside the other demo files.
+start() {
+        local name=$1; shift
+        e2e/demo/down --quiet "$name"
+        : >>"$demo/$name.log"
+        stat -c %s "$demo/$name.log" >"$demo/$name.from"
+        build_of "$name" >"$demo/$name.build"
+        setsid nohup e2e/demo/keep "$demo" "$name" "$@" >>"$demo/$name.log" 2>&1 </dev/null &
+}
+
+log_since_start() { tail -c "+$(($(cat "$demo/$1.from") + 1))" "$demo/$1.log"; }
+
+# Waits until a program has written a word into its log: no program need be started for that.
+wait_for_log() {
+        local name=$1 word=$2
+        for _ in $(seq 2400); do
+                if log_since_start "$name" | grep -q "$word"; then return; fi
+                if log_since_start "$name" | grep -q '^demo: .* is started again'; then die "$name ended: $(tail -n 3 "$demo/$name.log")"; fi
+                read -r -t 0.05 <> <(:) || true
+        done
+        die "$name is not ready after two minutes: see $demo/$name.log"
+}
+
+# Ports that nobody listens on now, below those that outgoing connections take; they stay the fleet's, so that what is started again is found again.
+free_ports() {
+        local want=$1 port=$((20000 + RANDOM % 12000))
+        for ((; want > 0; port++)); do
+                if (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then continue; fi
+                echo "$port"
+                want=$((want - 1))
+        done
+}
+choose_ports() { # devcluster's, two for each agent, the webhooks', the artifacts', charts', Git's, two for the manifest-generator
+        local have=0
+        if [ -f "$demo/ports" ]; then have=$(wc -l <"$demo/ports"); fi
+        free_ports $((15 - have)) >>"$demo/ports"
+}
+port() { sed -n "$1p" "$demo/ports"; }
+port_of() { # program, metrics (0) or health (1)
+        case $1 in
+        hub-agent) port $((2 + $2)) ;;
+        member-*) port $((2 + 2 * ${1#member-} + $2)) ;;
+        chart-server) port 12 ;;
+        git-http) port 13 ;;
+        manifest-generator) port $((14 + $2)) ;;
+        esac
+}
+endpoints() { printf -- '--metrics-bind-address=127.0.0.1:%s --health-probe-bind-address=127.0.0.1:%s' "$(port_of "$1" 0)" "$(port_of "$1" 1)"; }
+
+# The agents take the current context of their kubeconfig.
+kubeconfig_of() { (umask 077 && sed "s/^current-context:.*/current-context: $1/" "$demo/kubeconfig" >"$demo/$1.kubeconfig"); }
+
+# build PROGRAM...: what is missing or older than its sources.
+build() {
+        e2e/install-packages build
+        if make --no-print-directory -s -q "$@" 2>/dev/null; then return; fi
+        say "0. Building devcluster, the agents and kubectl-fleet: half a minute on two cores, the first time"
+        make --no-print-directory -s -j"$(nproc)" "$@" >"$demo.build.log" 2>&1 || { tail -n 20 "$demo.build.log" >&2; die "the build failed: see $demo.build.log"; }
+}
