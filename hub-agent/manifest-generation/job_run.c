@@ -1,9 +1,11 @@
 #include "hub-agent/manifest-generation/job_run.h"
 
 #include "common/base/memory.h"
+#include "hub-agent/manifest-generation/text_diff.h"
 #include "hub-agent/manifest-generation/work_diff.h"
 
 #define MESSAGE_BYTES (128u << 10)
+#define DIFF_BYTES (48u << 10) /* of what a dry run answers */
 
 /* ---- objects ---- */
 
@@ -129,6 +131,32 @@ static int publish(struct job *j, struct work_diff *d, struct error *err)
         return 0;
 }
 
+static int add_difference(struct job *j, const struct git_change *c, struct buf *text, struct error *err)
+{
+        struct slice before = { NULL, 0 };
+        int code = tree_read(&j->read.tree, j->rc->arena, c->path, &before, err);
+
+        if (code < 0 && code != ERR_NOT_FOUND)
+                return code;
+        error_clear(err);
+        (void)text_diff(j->rc->arena, c->path, before, c->removed ? (struct slice){ NULL, 0 } : c->data,
+                        text);
+        return text->failed == ERR_NO_MEMORY ? error_no_memory(err) : 0;
+}
+
+/* What would be committed. */
+static int show(struct job *j, const struct work_diff *d, struct error *err)
+{
+        AUTO_BUF struct buf text;
+
+        buf_init(&text, DIFF_BYTES);
+        for (size_t i = 0; i < d->n; i++)
+                TRY(add_difference(j, &d->at[i], &text, err));
+        j->diff = arena_printf(j->rc->arena, "%s%s", or_empty(text.data),
+                               text.failed ? "\n... and more\n" : "");
+        return j->diff ? 0 : error_no_memory(err);
+}
+
 /* `no changes made in repo` is no failure. */
 static int commit(struct job *j, const struct work_snapshot *before, struct error *err)
 {
@@ -140,8 +168,12 @@ static int commit(struct job *j, const struct work_snapshot *before, struct erro
                 work_diff_confine(&d, a->paths, a->n_paths);
         if (d.n == 0)
                 return 0;
+        if (j->request->dry_run)
+                TRY(show(j, &d, err));
         TRY(keep_modes(j, &d, err));
         TRY(verify(j, err));
+        if (j->request->dry_run)
+                return 0;
         return publish(j, &d, err);
 }
 
@@ -154,7 +186,7 @@ static int change(struct job *j, struct error *err)
 
         TRY(load(j, err));
         TRY(plan(j, err));
-        if (j->plan.n_changes == 0 || j->request->dry_run)
+        if (j->plan.n_changes == 0)
                 return 0;
         TRY(r->ops->checkout(r->ctx, &j->head, j->rc->arena, &j->work, err));
         TRY(work_snapshot_take(&j->work.tree, j->rc->arena, &before, err));

@@ -23,6 +23,7 @@ struct job {
 
         /* Of the end: */
         struct git_hash commit; /* none: nothing was to be changed, or it failed */
+        const char *diff;       /* of a dry run: what would be committed; NULL = nothing */
         const char *reason;     /* of the event about a failure */
         const char *message;    /* a failure's whole text where that has no room in an error; NULL */
 };

@@ -172,6 +172,8 @@ static int run_change(struct reconcile *rc, const char *id, const struct job_req
                 return code;
         }
         TRY(job_plan_describe(&j.plan, &ret->text) < 0 ? error_no_memory(err) : 0);
+        if (j.diff)
+                buf_printf(&ret->text, "\n%s", j.diff);
         if (git_hash_is_none(&j.commit))
                 return 0;
         ret->commit = arena_strdup(rc->arena, j.commit.hex);

@@ -109,6 +109,19 @@ RIG_TEST(what_is_so_already_gives_no_commit, {
         generator_end(&g);
 })
 
+RIG_TEST(a_dry_run_answers_with_the_difference_and_commits_nothing, {
+        struct generator g;
+
+        begin(r, &g, DEPLOYMENT("web", "nginx:1.25", ""));
+        ask(r, "look", "\"type\":\"image\",\"workloads\":\"*\",\"image\":\"nginx:1.26\",\"dryRun\":\"true\"");
+        expect_answer(r, "look", "succeeded", "", "nginx:1.25 -> nginx:1.26");
+        expect_answer(r, "look", "succeeded", "", "--- a.yaml\n+++ a.yaml\n");
+        expect_answer(r, "look", "succeeded", "",
+                      "\n-        image: nginx:1.25\n+        image: nginx:1.26\n");
+        assert_int_equal(g.repository.n, 1);
+        generator_end(&g);
+})
+
 static void someone_is_faster(struct fake_repository *r)
 {
         AUTO_FREE char *name = mem_printf("theirs-%zu", r->n);
@@ -341,6 +354,7 @@ int main(void)
                 cmocka_unit_test(a_policy_is_committed_and_synced),
                 cmocka_unit_test(an_image_is_one_scalar_that_changes),
                 cmocka_unit_test(what_is_so_already_gives_no_commit),
+                cmocka_unit_test(a_dry_run_answers_with_the_difference_and_commits_nothing),
                 cmocka_unit_test(a_job_runs_again_on_the_new_head_up_to_three_times),
                 cmocka_unit_test(what_is_no_request_is_refused_by_field),
                 cmocka_unit_test(a_read_only_repository_takes_no_changes),
