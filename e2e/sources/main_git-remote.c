@@ -101,7 +101,7 @@ static int commit(struct try *t, const struct git_hash *parent, const char *path
 static void try_pushes(struct try *t)
 {
         const struct git_person who = { "Tester", "tester@example.com", 1700000000, 0 };
-        struct git_hash base, next, late, note, tag, now;
+        struct git_hash base = { "" }, next = base, late = base, note = base, tag = base, now = base;
 
         check(t, "the branch main is there", repo_ref(t->repo, "refs/heads/main", &base, &t->err) == 0);
         check(t, "commits are made",

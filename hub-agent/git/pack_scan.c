@@ -169,7 +169,7 @@ static int end_data(struct pack_scan *s, struct error *err)
 
 static int inflate_some(struct pack_scan *s, const unsigned char **data, size_t *left, struct error *err)
 {
-        unsigned char out[16384];
+        unsigned char out[8192] = { 0 };
         int code = Z_OK;
 
         s->z.next_in = (unsigned char *)(uintptr_t)*data;

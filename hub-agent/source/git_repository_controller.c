@@ -159,7 +159,7 @@ static int pick(struct git_pass *g, const struct git_choice *c, const struct git
 
         *ret = &c->at[0];
         for (size_t i = 0; c->n > 1 && i < c->n; i++) {
-                struct git_commit_info info;
+                struct git_commit_info info = { 0 };
 
                 TRY(repo_commit(g->repo, &c->at[i].commit, rc->arena, &info, rc->err));
                 if (info.committer.when_s <= latest)
@@ -240,7 +240,7 @@ static int tell_stored(struct git_pass *g, const struct git_candidate *c, const 
         struct source_pass *p = g->pass;
         struct reconcile *rc = p->rc;
         const char *text = arena_printf(rc->arena, "stored artifact for revision '%s'", revision);
-        struct git_commit_info info;
+        struct git_commit_info info = { 0 };
         size_t n;
 
         if (!text || source_stored(&p->run, "Succeeded", text) < 0)
