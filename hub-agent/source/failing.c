@@ -24,6 +24,7 @@ FETCH(failing_provider, "InvalidProviderConfiguration", "", true);
 FETCH(failing_git, "GitOperationFailed", "failed to checkout and determine revision: ", false);
 FETCH(failing_git_refused, "AuthenticationFailed", "failed to checkout and determine revision: ", false);
 FETCH(failing_git_login, "AuthenticationFailed", "failed to configure authentication options: ", false);
+FETCH(failing_git_path, "IllegalPath", "", true);
 FETCH(failing_git_empty, "EmptyGitRepository", "", false);
 BUILD(failing_patch, "MetadataPatchError", "chart metadata patch error: ", true);
 BUILD(failing_values, "ValuesFilesError", "values files merge error: ", true);

@@ -13,5 +13,5 @@ struct source_failing {
 extern const struct source_failing failing_reference, failing_path, failing_pull, failing_login, failing_url,
         failing_client, failing_source_missing, failing_source_kind, failing_source_empty, failing_read,
         failing_fetch, failing_bucket, failing_index, failing_provider, failing_git, failing_git_refused,
-        failing_git_login, failing_git_empty, failing_patch, failing_values, failing_dependency,
-        failing_package, failing_signature, failing_folder, failing_copy, failing_storage;
+        failing_git_login, failing_git_path, failing_git_empty, failing_patch, failing_values,
+        failing_dependency, failing_package, failing_signature, failing_folder, failing_copy, failing_storage;

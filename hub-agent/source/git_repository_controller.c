@@ -21,8 +21,23 @@ static bool is_refusal(const struct error *err)
                (err->code == ERR_FORBIDDEN && !text_equal(err->reason, HTTP_REASON_ADDRESS));
 }
 
+/* Paths of a repository are any bytes; a status holds characters. */
+static void clean(char *text)
+{
+        for (size_t left = strlen(text); left > 0;) {
+                size_t n = text_utf8_length(text, left);
+
+                if (n == 0)
+                        *text = '?';
+                n = n ? n : 1;
+                text += n;
+                left -= n;
+        }
+}
+
 int git_pass_fails(struct git_pass *g)
 {
+        clean(g->pass->rc->err->text);
         return source_fails(g->pass, is_refusal(g->pass->rc->err) ? &failing_git_refused : &failing_git);
 }
 
@@ -55,7 +70,7 @@ static int check_spec(struct git_pass *g)
                 error_set(rc->err, ERR_INVALID,
                           "spec.sparseCheckout: '%.200s' is not the path of a folder of the repository",
                           folder);
-                return source_fails(g->pass, &failing_path);
+                return source_fails(g->pass, &failing_git_path);
         }
         if (remote_check_url(or_empty(g->spec->url), rc->err) < 0) {
                 error_wrap(rc->err, "invalid Git repository URL");
@@ -249,9 +264,15 @@ static int tell_stored(struct git_pass *g, const struct git_candidate *c, const 
                 return 0;
         if (repo_commit(g->repo, &c->commit, rc->arena, &info, rc->err) < 0)
                 return git_pass_fails(g);
+        if (!text_is_utf8(info.subject, strlen(info.subject)))
+                info.subject = c->commit.hex;
         n = text_utf8_cut(info.subject, SUBJECT_CHARS);
-        rc_event(rc, p->now, "Normal", p->recovers ? "Succeeded" : "NewArtifact",
-                 "stored artifact for commit '%.*s%s'", (int)n, info.subject, info.subject[n] ? "..." : "");
+        const char *event = arena_printf(rc->arena, "stored artifact for commit '%.*s%s'", (int)n,
+                                         info.subject, info.subject[n] ? "..." : "");
+
+        if (!event)
+                return error_no_memory(rc->err);
+        source_tell_artifact(p, p->recovers ? "Succeeded" : "NewArtifact", event);
         return 0;
 }
 

@@ -324,7 +324,8 @@ RIG_TEST(a_sparse_checkout_keeps_its_folders, {
                 "failed to checkout and determine revision: sparse checkout directory 'none' does not "
                 "exist in repository");
         change(r, "{\"spec\":{\"sparseCheckout\":[\"../x\"]}}");
-        assert_condition(r, REPO, "Stalled", "True", "IllegalPath", NULL);
+        assert_condition(r, REPO, "Stalled", "True", "IllegalPath",
+                         "spec.sparseCheckout: '../x' is not the path of a folder of the repository");
         end(r, &p);
 })
 
@@ -447,6 +448,26 @@ RIG_TEST(what_goes_wrong_is_told_and_mended, {
         pass_time(r, 20 * MINUTE_MS);
         assert_condition(r, REPO, "Ready", "True", "Succeeded", NULL);
         assert_true(has_event(r, "Normal", "Succeeded", "stored artifact for commit 'change a.txt'"));
+        end(r, &p);
+})
+
+RIG_TEST(names_and_subjects_that_are_no_text_break_nothing, {
+        static struct place p;
+        static char large[70 << 20];
+        const struct git_change odd = { "caf\xe9.txt", false, GIT_FILE, SLICE("1") };
+        struct git_change big = { "b\xe9.bin", false, GIT_FILE, { large, sizeof(large) } };
+
+        begin(r, &p);
+        git_server_put(&p.git, "main", &odd, 1, "caf\xe9\n");
+        add_git(r, SPEC MAIN);
+        assert_condition(r, REPO, "Ready", "True", "Succeeded", NULL);
+        assert_string_equal(archive(r, &p), "0600 caf\xe9.txt 1\n");
+        git_server_put(&p.git, "main", &big, 1, "big\n");
+        pass_time(r, 5 * MINUTE_MS);
+        assert_condition(
+                r, REPO, "FetchFailed", "True", "GitOperationFailed",
+                "failed to checkout and determine revision: b?.bin: a file of 73400320 bytes: more than "
+                "67108864");
         end(r, &p);
 })
 
@@ -599,6 +620,7 @@ int main(void)
                 cmocka_unit_test(fields_that_are_not_acted_on_stall_and_are_named),
                 cmocka_unit_test(credentials_come_from_the_secret),
                 cmocka_unit_test(what_goes_wrong_is_told_and_mended),
+                cmocka_unit_test(names_and_subjects_that_are_no_text_break_nothing),
                 cmocka_unit_test(a_repository_that_sends_too_much_fails_alone),
                 cmocka_unit_test(a_run_survives_each_allocation_that_fails),
                 cmocka_unit_test(a_chart_of_git_is_packaged_when_its_version_changes),
