@@ -8,7 +8,8 @@ FUZZ_HUB := $(addprefix hub-agent/resource-set/,build.c inputs.c normal.c order.
 	$(filter-out %_controller.c %_metrics.c %/read_secrets.c,$(filter hub-agent/input-provider/%,$(LIBRARY_SOURCES))) \
 	$(addprefix hub-agent/manifest-generation/,commands.c documents.c flux_config.c patch_file.c patch_text.c resources.c tree.c) \
 	$(filter hub-agent/manifest-generation/update/yaml_% %/update/doc_place.c %/update/words.c,$(LIBRARY_SOURCES)) \
-	$(filter hub-agent/transfer/% hub-agent/registry/% hub-agent/git/% hub-agent/source/verify/%,$(LIBRARY_SOURCES)) hub-agent/source/git_modules.c
+	$(filter hub-agent/transfer/% hub-agent/registry/% hub-agent/git/% hub-agent/source/verify/% hub-agent/source/s3/%,$(LIBRARY_SOURCES)) \
+	$(addprefix hub-agent/source/,git_modules.c glob.c ignore.c)
 FUZZ_OBJECTS := $(patsubst %,$(OBJ)/%.o,$(filter common/base/% common/loop/% common/json/% common/template/% common/net/% proto/% common/kube/% common/ctrl/% $(FUZZ_HUB) hub-agent/common.c hub-agent/flux_account.c hub-agent/flux_state.c e2e/devcluster/serving/http1_parse.c,$(LIBRARY_SOURCES)))
 # An archive, of which each target takes what it needs: the rest may use what is not in it.
 $(eval $(call archive_rule,libfuzz,$(FUZZ_OBJECTS)))

@@ -82,6 +82,11 @@ int bucket_open(struct bucket_pass *b)
         TRY(check_fields(b));
         if (s3_bucket_url(&place, p->rc->arena, &b->client.bucket_url, p->rc->err) < 0)
                 return source_fails(p, &failing_url);
+        if (!text_empty(s->region) && !s3_is_region(s->region)) {
+                error_set(p->rc->err, ERR_INVALID,
+                          "spec.region is no name of a region: letters, digits, '-', '.' and '_'");
+                return source_fails(p, &failing_url);
+        }
         TRY(read_login(b, &login));
         b->transfer = (struct transfer){ .world = p->rc->kube->world,
                                          .arena = p->rc->arena,

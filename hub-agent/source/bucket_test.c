@@ -148,6 +148,37 @@ RIG_TEST(requests_are_signed_with_the_keys_of_the_secret, {
         end_store(r, &f, &w);
 })
 
+/* spec/helm-chart.md checklist 71 */
+RIG_TEST(authorities_and_proxies_come_from_secrets_that_say_what_they_lack, {
+        struct fleet f;
+        struct web w;
+        struct object_store s;
+
+        begin_store(r, &f, &w, &s);
+        add_bucket(r, BUCKET_SPEC ",\"certSecretRef\":{\"name\":\"tls\"}");
+        assert_condition(r, BUCKET, "FetchFailed", "True", "AuthenticationFailed",
+                         "failed to get TLS authentication secret 'apps/tls': secrets \"tls\" not found");
+        add_secret(r, SECRET("tls", "\"tls.crt\":\"x\""));
+        pass_time(r, 20 * MINUTE_MS);
+        assert_condition(r, BUCKET, "FetchFailed", "True", "AuthenticationFailed",
+                         "secret 'apps/tls' contains 'tls.crt' but missing 'tls.key'");
+        merge_and_settle(r, BUCKET,
+                         "{\"spec\":{\"certSecretRef\":null,\"proxySecretRef\":{\"name\":\"proxy\"}}}");
+        assert_condition(r, BUCKET, "FetchFailed", "True", "AuthenticationFailed",
+                         "failed to get proxy secret 'apps/proxy': secrets \"proxy\" not found");
+        add_secret(r, SECRET("proxy", "\"username\":\"me\""));
+        pass_time(r, 20 * MINUTE_MS);
+        assert_condition(r, BUCKET, "FetchFailed", "True", "AuthenticationFailed",
+                         "secret 'apps/proxy' is missing 'address', which a proxy needs");
+        assert_int_equal(s.looks, 0);
+        merge(r, "/api/v1/namespaces/apps/secrets/proxy",
+              "{\"stringData\":{\"address\":\"http://proxy.example:3128\",\"password\":\"hunter2\"}}");
+        pass_time(r, 20 * MINUTE_MS);
+        assert_condition(r, BUCKET, "Ready", "True", "Succeeded", NULL);
+        assert_null(strstr(r->text, "hunter2"));
+        end_store(r, &f, &w);
+})
+
 /* spec/helm-chart.md checklist 91 */
 RIG_TEST(a_bucket_of_aws_is_in_the_name_of_the_host, {
         struct fleet f;
@@ -193,6 +224,8 @@ RIG_TEST(what_is_not_acted_on_stalls_and_is_named, {
                   "URLInvalid",
                   "spec.endpoint is no host, nor one with a port: scheme, path and user do not belong "
                   "there" },
+                { BUCKET_SPEC ",\"region\":\"eu:west\"", "URLInvalid",
+                  "spec.region is no name of a region: letters, digits, '-', '.' and '_'" },
         };
         struct fleet f;
         struct web w;
@@ -346,6 +379,7 @@ int main(void)
                 cmocka_unit_test(nothing_is_fetched_while_a_bucket_is_as_it_was),
                 cmocka_unit_test(pages_prefixes_and_ignored_paths_make_the_index),
                 cmocka_unit_test(requests_are_signed_with_the_keys_of_the_secret),
+                cmocka_unit_test(authorities_and_proxies_come_from_secrets_that_say_what_they_lack),
                 cmocka_unit_test(a_bucket_of_aws_is_in_the_name_of_the_host),
                 cmocka_unit_test(what_is_not_acted_on_stalls_and_is_named),
                 cmocka_unit_test(what_an_object_store_fails_at_is_told_and_tried_again),

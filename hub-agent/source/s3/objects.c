@@ -27,6 +27,8 @@ const char *s3_key_problem(struct slice key)
 
         if (key.len == 0)
                 return "is empty";
+        if (key.len > S3_KEY_BYTES)
+                return "is longer than 1024 bytes";
         if (key.data[0] == '/')
                 return "is an absolute path";
         if (memchr(key.data, 0, key.len))

@@ -6,6 +6,7 @@
 #include "hub-agent/source/ignore.h"
 
 #define S3_OBJECTS_MAX 100000
+#define S3_KEY_BYTES 1024            /* which no store allows more of */
 #define S3_NAMES_BYTES (64u << 20)   /* keys and tags together */
 #define S3_TOTAL_BYTES (1024u << 20) /* all objects together: what a chart's source may have */
 #define S3_DEPTH 64                  /* folders in each other */

@@ -6,6 +6,7 @@
 
 #define BUCKET_CHARS 255
 #define HOST_CHARS 300
+#define REGION_CHARS 60 /* libcurl has no room for more */
 
 static bool is_alphanumeric(char c)
 {
@@ -44,6 +45,13 @@ static bool is_bucket(const char *s)
         size_t n = strlen(s);
 
         return is_of(s, n, "-._") && n <= BUCKET_CHARS && is_alphanumeric(s[0]) && is_alphanumeric(s[n - 1]);
+}
+
+bool s3_is_region(const char *s)
+{
+        size_t n = strlen(s);
+
+        return is_of(s, n, "-_.") && n <= REGION_CHARS;
 }
 
 int s3_bucket_url(const struct s3_place *p, struct arena *arena, const char **ret, struct error *err)

@@ -15,6 +15,8 @@ struct s3_place {
  * with the place, without its text: people write passwords there. A name with dots is never part of a host
  * with TLS, since no certificate would fit. */
 int s3_bucket_url(const struct s3_place *p, struct arena *arena, const char **ret, struct error *err);
+/* What requests may be signed with as their region. */
+bool s3_is_region(const char *s);
 /* The following have their names in order and their values escaped, as signatures want it. NULL on no memory.
  * token NULL: the first page. */
 const char *s3_list_url(const char *bucket_url, const char *prefix, const char *token, struct arena *arena);
