@@ -1,4 +1,6 @@
 /* Fetching: what is wanted, what is there, and the pack that comes. */
+#include <stdio.h>
+
 #include "hub-agent/git/remote_internal.h"
 #include "hub-agent/git/repo_internal.h"
 
@@ -14,17 +16,25 @@ static bool has(const struct remote *r, const char *capability)
         return capability_is(r->capabilities, capability);
 }
 
+/* Several hosts answer only who takes several acknowledgements, though one question needs none. */
+static void add_first_want(struct remote *r, struct buf *b, const struct git_hash *want, unsigned depth)
+{
+        static const char *const wanted[] = { "multi_ack_detailed", "ofs-delta", "no-progress" };
+        char words[128] = "";
+        size_t n = 0;
+
+        for (size_t i = 0; i < ARRAY_LEN(wanted); i++)
+                if (has(r, wanted[i]))
+                        n += (size_t)snprintf(words + n, sizeof(words) - n, " %s", wanted[i]);
+        packet_printf(b, "want %s side-band-64k%s%s agent=argosy\n", want->hex, words,
+                      depth ? " shallow" : "");
+}
+
 static void add_wants(struct remote *r, struct buf *b, const struct git_hash *wants, size_t n, unsigned depth)
 {
-        for (size_t i = 0; i < n; i++) {
-                if (i > 0) {
-                        packet_printf(b, "want %s\n", wants[i].hex);
-                        continue;
-                }
-                packet_printf(b, "want %s side-band-64k%s%s%s agent=argosy\n", wants[i].hex,
-                              has(r, "ofs-delta") ? " ofs-delta" : "",
-                              has(r, "no-progress") ? " no-progress" : "", depth ? " shallow" : "");
-        }
+        add_first_want(r, b, &wants[0], depth);
+        for (size_t i = 1; i < n; i++)
+                packet_printf(b, "want %s\n", wants[i].hex);
         if (depth)
                 packet_printf(b, "deepen %u\n", depth);
         packet_flush(b);
