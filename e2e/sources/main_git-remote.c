@@ -1,5 +1,6 @@
 /* The agents' Git against a real server, for e2e/sources/git-test. Usage:
  *     git-remote list URL         names the refs; an error is one line and exit code 1
+ *     git-remote mirror URL FOLDER   makes or renews a mirror, and says how many bytes came
  *     git-remote try URL FOLDER   mirrors, commits and pushes to it; ends in `N passed, N failed`
  * GIT_USER, GIT_PASSWORD: of the web; GIT_IDENTITY, GIT_KEY_PASSWORD, GIT_KNOWN_HOSTS, GIT_CA: files, and the
  * key's password; GIT_SECONDS: until it is given up. */
@@ -71,14 +72,40 @@ static void check(struct try *t, const char *what, bool good)
         error_clear(&t->err);
 }
 
-static int mirror(struct try *t, bool *ret_changed)
+static int mirror_bytes(struct try *t, bool *ret_changed, uint64_t *ret_bytes)
 {
         static const char *const prefixes[] = { "refs/heads/", "refs/tags/", "refs/notes/" };
         AUTO_REMOTE struct remote *remote = NULL;
 
         TRY(remote_open(&t->access, REMOTE_FETCH, &t->arena, deadline(t), &remote, &t->err));
-        return remote_mirror(remote, t->repo, prefixes, ARRAY_LEN(prefixes), deadline(t), ret_changed,
-                             &t->err);
+        int code = remote_mirror(remote, t->repo, prefixes, ARRAY_LEN(prefixes), deadline(t), ret_changed,
+                                 &t->err);
+
+        *ret_bytes = remote_received(remote);
+        return code;
+}
+
+static int mirror(struct try *t, bool *ret_changed)
+{
+        uint64_t bytes;
+
+        return mirror_bytes(t, ret_changed, &bytes);
+}
+
+static int renew(struct try *t)
+{
+        uint64_t bytes = 0;
+        int code = repo_open(&t->world, t->folder, &t->repo, &t->err);
+
+        if (code < 0) {
+                error_clear(&t->err);
+                code = repo_create(&t->world, t->folder, &t->repo, &t->err);
+        }
+        if (code == 0)
+                code = mirror_bytes(t, NULL, &bytes);
+        (void)printf("%llu bytes\n", (unsigned long long)bytes);
+        repo_close(t->repo);
+        return code;
 }
 
 static int push(struct try *t, struct remote_update *updates, size_t n)
@@ -153,7 +180,9 @@ static void body(void *ctx)
 
         t->world.transport = http_transport_curl(&t->world, &t->err);
         if (t->world.transport)
-                t->code = text_equal(t->command, "try") ? try_all(t) : list(t);
+                t->code = text_equal(t->command, "try")      ? try_all(t)
+                          : text_equal(t->command, "mirror") ? renew(t)
+                                                             : list(t);
         if (t->code < 0 && t->err.code < 0)
                 (void)printf("%s: %s\n", error_code_name(t->err.code), t->err.text);
         http_transport_free(t->world.transport);
@@ -163,8 +192,8 @@ int main(int argc, char **argv)
 {
         struct try t = { .command = argc > 1 ? argv[1] : "" };
 
-        if (argc < 3 || (text_equal(t.command, "try") && argc < 4)) {
-                (void)fprintf(stderr, "usage: git-remote list URL | try URL FOLDER\n");
+        if (argc < 3 || (!text_equal(t.command, "list") && argc < 4)) {
+                (void)fprintf(stderr, "usage: git-remote list URL | mirror URL FOLDER | try URL FOLDER\n");
                 return 2;
         }
         t.folder = argc > 3 ? argv[3] : NULL;
