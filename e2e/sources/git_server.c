@@ -84,6 +84,43 @@ void git_server_tag(struct git_server *s, const char *name, const struct git_has
         ASSERT(repo_set_ref(s->repo, ref, &made, NULL) == 0);
 }
 
+/* A tree of n entries, all of them the same. */
+static git_oid equal_entries(struct git_server *s, unsigned n, const git_oid *entry, git_filemode_t mode)
+{
+        git_treebuilder *builder = NULL;
+        git_oid made;
+
+        ASSERT(git_treebuilder_new(&builder, s->repo->git, NULL) == 0);
+        for (unsigned i = 0; i < n; i++) {
+                char name[16];
+
+                snprintf(name, sizeof(name), "%u", i);
+                ASSERT(git_treebuilder_insert(NULL, builder, name, entry, mode) == 0);
+        }
+        ASSERT(git_treebuilder_write(&made, builder) == 0);
+        git_treebuilder_free(builder);
+        return made;
+}
+
+struct git_hash git_server_put_folders(struct git_server *s, const char *branch, unsigned folders,
+                                       unsigned files)
+{
+        AUTO_FREE char *ref = mem_printf("refs/heads/%s", branch);
+        git_signature *who = NULL;
+        git_tree *tree = NULL;
+        git_oid oid;
+
+        ASSERT(git_blob_create_from_buffer(&oid, s->repo->git, "1", 1) == 0);
+        oid = equal_entries(s, files, &oid, GIT_FILEMODE_BLOB);
+        oid = equal_entries(s, folders, &oid, GIT_FILEMODE_TREE);
+        ASSERT(git_tree_lookup(&tree, s->repo->git, &oid) == 0);
+        ASSERT(git_signature_new(&who, "Ada", "ada@example.com", 1700000000, 0) == 0);
+        ASSERT(git_commit_create(&oid, s->repo->git, ref, who, who, NULL, "many\n", tree, 0, NULL) == 0);
+        git_signature_free(who);
+        git_tree_free(tree);
+        return repo_hash(&oid);
+}
+
 void git_server_add_submodule(struct git_server *s, const char *path, const struct git_hash *at,
                               const char *url)
 {

@@ -44,6 +44,9 @@ struct git_hash git_server_put(struct git_server *s, const char *branch, const s
 /* The same with one file (text NULL: removed). */
 struct git_hash git_server_commit(struct git_server *s, const char *branch, const char *path,
                                   const char *text);
+/* A branch of that many equal folders with that many equal files. */
+struct git_hash git_server_put_folders(struct git_server *s, const char *branch, unsigned folders,
+                                       unsigned files);
 /* An annotated tag, or a light one where the message is NULL. */
 void git_server_tag(struct git_server *s, const char *name, const struct git_hash *of, const char *message);
 /* On the branch main, with .gitmodules. */

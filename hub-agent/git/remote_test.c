@@ -528,6 +528,39 @@ static void a_tree_is_walked_in_the_order_of_its_paths(void **state)
         with_server(walk);
 }
 
+static int pass(void *ctx, const struct git_entry *e, struct slice data, struct error *err)
+{
+        return 0;
+}
+
+static void walk_too_far(struct rig *r)
+{
+        char deep[2 * GIT_DEPTH_MAX + 4] = "";
+        struct git_walk w = { .take = pass };
+        struct git_change one = { deep, false, GIT_FILE, SLICE("1") };
+
+        for (size_t i = 0; i < GIT_DEPTH_MAX; i++)
+                memcpy(deep + 2 * i, "a/", 3);
+        memcpy(deep + strlen(deep), "f", 2);
+        struct git_hash at = git_server_put(&r->server, "main", &one, 1, "deep\n");
+
+        MUST(repo_walk(r->server.repo, &at, &w, &r->err));
+        memmove(deep + 2, deep, strlen(deep) + 1);
+        at = git_server_put(&r->server, "deeper", &one, 1, "deeper\n");
+        assert_int_equal(repo_walk(r->server.repo, &at, &w, &r->err), ERR_LIMIT);
+        assert_non_null(strstr(r->err.text, "more than 64 folders in each other"));
+        at = git_server_put_folders(&r->server, "more", 100, 1000);
+        fetch(r, &at, 1); /* packed, it is read faster */
+        assert_int_equal(repo_walk(r->repo, &at, &w, &r->err), ERR_LIMIT);
+        assert_string_equal(r->err.text, "more than 100000 files and folders");
+}
+
+/* spec/helm-chart.md checklist 93 */
+static void a_tree_has_its_bounds(void **state)
+{
+        with_server(walk_too_far);
+}
+
 static void read_logs(struct rig *r)
 {
         struct git_hash first = git_server_commit(&r->server, "main", "a/x", "1"),
@@ -729,6 +762,7 @@ int main(void)
                 cmocka_unit_test(commits_tags_and_notes_are_pushed),
                 cmocka_unit_test(what_is_not_fast_forward_is_not_pushed),
                 cmocka_unit_test(a_tree_is_walked_in_the_order_of_its_paths),
+                cmocka_unit_test(a_tree_has_its_bounds),
                 cmocka_unit_test(logs_tell_what_changed_where),
                 cmocka_unit_test(commits_are_made_of_changes),
                 cmocka_unit_test(each_allocation_of_a_fetch_that_fails_is_told),
