@@ -19,7 +19,7 @@ struct rig {
         struct loop *loop;
         struct loopback *net;
         struct world world;
-        struct arena arena;
+        struct arena arena, kept; /* of what a story frees, and of what stays to the end */
         struct git_server server;
         struct git_work *work;
         struct remote_access access;
@@ -39,7 +39,7 @@ static void play_in_fiber(void *ctx)
 
         assert_int_equal(mkdir(folder, 0700), 0);
         assert_int_equal(git_work_open(&r->world, folder, &r->work, &r->err), 0);
-        assert_int_equal(git_work_name(r->work, "test", &r->arena, &r->path, &r->err), 0);
+        assert_int_equal(git_work_name(r->work, "test", &r->kept, &r->path, &r->err), 0);
         if (repo_create(&r->world, r->path, &r->repo, &r->err) < 0)
                 fail_msg("%s", r->err.text);
         r->play(r);
@@ -68,6 +68,7 @@ static void with_server(void (*play)(struct rig *r))
         fiber_group_end(group);
         loop_free(r.loop);
         arena_free(&r.arena);
+        arena_free(&r.kept);
         assert_int_equal(mem_live_count(), before);
 }
 
