@@ -168,20 +168,29 @@ struct mirror {
         const char *const *prefixes;
         size_t n_prefixes;
         const struct git_refs *theirs;
+        struct git_hash *wants;
+        size_t n_wants;
         bool changed;
 };
 
-/* Hashes of refs that are not here; NULL on no memory. */
-static struct git_hash *find_wants(struct remote *r, struct repo *into, const struct mirror *m, size_t *ret_n)
+static void mirror_free(struct mirror *m)
 {
-        struct git_hash *wants = mem_calloc(r->refs.n + 1, sizeof(*wants));
+        mem_free(m->wants);
+}
 
-        *ret_n = 0;
-        for (size_t i = 0; wants && i < r->refs.n; i++)
-                if (begins_with_one(r->refs.at[i].name, m->prefixes, m->n_prefixes) &&
-                    !repo_has(into, &r->refs.at[i].at))
-                        wants[(*ret_n)++] = r->refs.at[i].at;
-        return wants;
+/* Hashes of refs that are not here. */
+static int find_wants(struct repo *r, void *ctx, struct error *err)
+{
+        struct mirror *m = ctx;
+
+        m->wants = mem_calloc(m->theirs->n + 1, sizeof(*m->wants));
+        if (!m->wants)
+                return error_no_memory(err);
+        for (size_t i = 0; i < m->theirs->n; i++)
+                if (begins_with_one(m->theirs->at[i].name, m->prefixes, m->n_prefixes) &&
+                    !repo_has(r, &m->theirs->at[i].at))
+                        m->wants[m->n_wants++] = m->theirs->at[i].at;
+        return 0;
 }
 
 static int take_refs(struct repo *r, void *ctx, struct error *err)
@@ -225,14 +234,11 @@ static int drop_refs(struct repo *r, void *ctx, struct error *err)
 int remote_mirror(struct remote *r, struct repo *into, const char *const *prefixes, size_t n,
                   int64_t deadline_ms, bool *ret_changed, struct error *err)
 {
-        struct mirror m = { prefixes, n, &r->refs, false };
-        size_t n_wants;
-        AUTO_FREE struct git_hash *wants = find_wants(r, into, &m, &n_wants);
+        CLEANUP(mirror_free) struct mirror m = { .prefixes = prefixes, .n_prefixes = n, .theirs = &r->refs };
 
-        if (!wants)
-                return error_no_memory(err);
-        if (n_wants > 0)
-                TRY(remote_fetch(r, into, wants, n_wants, 0, deadline_ms, err));
+        TRY(repo_offload(into, find_wants, &m, err));
+        if (m.n_wants > 0)
+                TRY(remote_fetch(r, into, m.wants, m.n_wants, 0, deadline_ms, err));
         /* First those that go: a branch may take a folder's name. */
         TRY(repo_offload(into, drop_refs, &m, err));
         TRY(repo_offload(into, take_refs, &m, err));

@@ -98,7 +98,8 @@ bool repo_has(struct repo *r, const struct git_hash *h)
         CLEANUP(repo_odb_cleanup) git_odb *odb = NULL;
         git_oid oid = repo_oid(h);
 
-        return git_repository_odb(&odb, r->git) == 0 && git_odb_exists(odb, &oid);
+        return git_repository_odb(&odb, r->git) == 0 &&
+               git_odb_exists_ext(odb, &oid, GIT_ODB_LOOKUP_NO_REFRESH);
 }
 
 /* ---- commits ---- */
