@@ -121,6 +121,12 @@ int volume_append(struct volume_writer *w, const void *data, size_t n, struct er
         return w->ops->append(w, data, n, err);
 }
 
+int volume_read_written(struct volume_writer *w, uint64_t offset, void *ret, size_t n, size_t *ret_n,
+                        struct error *err)
+{
+        return w->ops->read(w, offset, ret, n, ret_n, err);
+}
+
 int volume_written(struct volume_writer *w, struct slice *ret, struct error *err)
 {
         return w->ops->written(w, ret, err);

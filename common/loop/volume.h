@@ -54,6 +54,9 @@ int volume_create(struct volume *v, const char *path, struct volume_writer **ret
 int volume_append(struct volume_writer *w, const void *data, size_t n, struct error *err);
 /* All that was appended, as long as nothing more is and the writer lives. May be read offloaded. */
 int volume_written(struct volume_writer *w, struct slice *ret, struct error *err);
+/* A part of it, as volume_read() does: what is large need not be in memory for it. */
+int volume_read_written(struct volume_writer *w, uint64_t offset, void *ret, size_t n, size_t *ret_n,
+                        struct error *err);
 /* Parks until the file and its name are on the disk, in place of what was there. The writer is gone in either
  * case, and after a failure what it wrote, too. */
 int volume_commit(struct volume_writer *w, struct error *err);

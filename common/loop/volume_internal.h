@@ -36,6 +36,8 @@ struct volume_reader {
 struct volume_writer_ops {
         int (*append)(struct volume_writer *w, const void *data, size_t n, struct error *err);
         int (*written)(struct volume_writer *w, struct slice *ret, struct error *err);
+        int (*read)(struct volume_writer *w, uint64_t offset, void *ret, size_t n, size_t *ret_n,
+                    struct error *err);
         int (*commit)(struct volume_writer *w, struct error *err); /* the writer is freed behind it */
         void (*abandon)(struct volume_writer *w);                  /* frees it, too */
 };

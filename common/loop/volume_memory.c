@@ -178,15 +178,19 @@ static int memory_list(struct volume *v, const char *path, char **ret_names, str
 
 /* ---- reading ---- */
 
-static int reader_read(struct volume_reader *base, uint64_t offset, void *ret, size_t n, size_t *ret_n,
-                       struct error *err)
+static int read_part(const struct buf *b, uint64_t offset, void *ret, size_t n, size_t *ret_n)
 {
-        const struct buf *b = &((struct memory_reader *)base)->content->bytes;
         size_t at = MIN(offset, b->len);
 
         *ret_n = MIN(n, b->len - at);
         memcpy(ret, b->data + at, *ret_n);
         return 0;
+}
+
+static int reader_read(struct volume_reader *base, uint64_t offset, void *ret, size_t n, size_t *ret_n,
+                       struct error *err)
+{
+        return read_part(&((struct memory_reader *)base)->content->bytes, offset, ret, n, ret_n);
 }
 
 static void reader_close(struct volume_reader *base)
@@ -238,6 +242,12 @@ static int writer_append(struct volume_writer *base, const void *data, size_t n,
         return buf_status(&w->content->bytes, err, w->path);
 }
 
+static int writer_read(struct volume_writer *base, uint64_t offset, void *ret, size_t n, size_t *ret_n,
+                       struct error *err)
+{
+        return read_part(&((struct memory_writer *)base)->content->bytes, offset, ret, n, ret_n);
+}
+
 static int writer_written(struct volume_writer *base, struct slice *ret, struct error *err)
 {
         const struct buf *b = &((struct memory_writer *)base)->content->bytes;
@@ -285,9 +295,11 @@ static int writer_commit(struct volume_writer *base, struct error *err)
         return code;
 }
 
-static const struct volume_writer_ops writer_ops = {
-        .append = writer_append, .written = writer_written, .commit = writer_commit, .abandon = writer_abandon
-};
+static const struct volume_writer_ops writer_ops = { .append = writer_append,
+                                                     .written = writer_written,
+                                                     .read = writer_read,
+                                                     .commit = writer_commit,
+                                                     .abandon = writer_abandon };
 
 static char *temporary_path(struct memory_volume *v, const char *path)
 {

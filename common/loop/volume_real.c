@@ -143,13 +143,10 @@ static int real_list(struct volume *v, const char *path, char **ret_names, struc
 
 /* ---- reading ---- */
 
-static int reader_read(struct volume_reader *base, uint64_t offset, void *ret, size_t n, size_t *ret_n,
-                       struct error *err)
+static int read_part(int fd, uint64_t offset, void *ret, size_t n, size_t *ret_n, struct error *err)
 {
-        struct file_reader *r = (struct file_reader *)base;
-
         for (*ret_n = 0; *ret_n < n;) {
-                ssize_t got = pread(r->fd, (char *)ret + *ret_n, n - *ret_n, (off_t)(offset + *ret_n));
+                ssize_t got = pread(fd, (char *)ret + *ret_n, n - *ret_n, (off_t)(offset + *ret_n));
 
                 if (got < 0 && errno == EINTR)
                         continue;
@@ -160,6 +157,12 @@ static int reader_read(struct volume_reader *base, uint64_t offset, void *ret, s
                 *ret_n += (size_t)got;
         }
         return 0;
+}
+
+static int reader_read(struct volume_reader *base, uint64_t offset, void *ret, size_t n, size_t *ret_n,
+                       struct error *err)
+{
+        return read_part(((struct file_reader *)base)->fd, offset, ret, n, ret_n, err);
 }
 
 static void reader_close(struct volume_reader *base)
@@ -232,6 +235,12 @@ static int writer_append(struct volume_writer *base, const void *data, size_t n,
         return 0;
 }
 
+static int writer_read(struct volume_writer *base, uint64_t offset, void *ret, size_t n, size_t *ret_n,
+                       struct error *err)
+{
+        return read_part(((struct file_writer *)base)->fd, offset, ret, n, ret_n, err);
+}
+
 static int writer_written(struct volume_writer *base, struct slice *ret, struct error *err)
 {
         struct file_writer *w = (struct file_writer *)base;
@@ -290,9 +299,11 @@ static int writer_commit(struct volume_writer *base, struct error *err)
         return code;
 }
 
-static const struct volume_writer_ops writer_ops = {
-        .append = writer_append, .written = writer_written, .commit = writer_commit, .abandon = writer_abandon
-};
+static const struct volume_writer_ops writer_ops = { .append = writer_append,
+                                                     .written = writer_written,
+                                                     .read = writer_read,
+                                                     .commit = writer_commit,
+                                                     .abandon = writer_abandon };
 
 static int real_create(struct volume *v, const char *path, struct volume_writer **ret, struct error *err)
 {

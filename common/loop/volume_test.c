@@ -149,6 +149,11 @@ static void write_and_read(struct scene *s)
         assert_int_equal(volume_append(w, "others", 6, NULL), 0);
         assert_int_equal(volume_written(w, &written, NULL), 0);
         assert_true(slice_equal(written, slice_of("others")));
+        assert_int_equal(volume_read_written(w, 2, bytes, 3, &n, NULL), 0);
+        assert_int_equal(n, 3);
+        assert_memory_equal(bytes, "her", 3);
+        assert_int_equal(volume_read_written(w, 5, bytes, 3, &n, NULL), 0);
+        assert_int_equal(n, 1);
         assert_int_equal(volume_append(w, "!", 1, NULL), 0);
         assert_int_equal(volume_written(w, &written, NULL), 0);
         assert_true(slice_equal(written, slice_of("others!")));

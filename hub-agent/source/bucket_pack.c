@@ -9,12 +9,13 @@
 #define TRIES 3
 #define RETRY_MS 250
 #define PACKING_MS 1800000     /* after the last object came */
-#define PIECE_BYTES (4u << 20) /* packed at a time */
+#define PIECE_BYTES (1u << 20) /* packed at a time */
 
 struct packing {
         struct bucket_pass *bucket;
         struct artifact_writer *into;
         struct tree_archive *archive;
+        char *piece;       /* of who has its turn */
         const char *spool; /* beside what name files stand until they are in the archive */
         size_t turn;       /* whose turn it is to go there */
         struct waitq turns;
@@ -105,39 +106,46 @@ static int fetch(struct download *d, struct reconcile *one)
 struct appending {
         struct tree_archive *archive;
         const struct s3_object *object;
-        struct slice piece;
-        bool begins;
+        struct volume_writer *file;
+        char *piece;
+        uint64_t at; /* what of it went there */
         struct error err;
         int code;
 };
 
-static void append_piece(void *ctx)
+static int append_piece(struct appending *a, struct error *err)
+{
+        size_t n = 0;
+
+        if (a->at == 0)
+                TRY(tree_archive_begin(a->archive, a->object->key, a->object->size, err));
+        TRY(volume_read_written(a->file, a->at, a->piece, PIECE_BYTES, &n, err));
+        if (n == 0 && a->at < a->object->size)
+                return error_set(err, ERR_SYSTEM, "%s: what was kept of it is gone", a->object->key);
+        a->at += n;
+        return tree_archive_add(a->archive, (struct slice){ a->piece, n }, err);
+}
+
+static void append_offloaded(void *ctx)
 {
         struct appending *a = ctx;
 
-        if (a->begins)
-                a->code = tree_archive_begin(a->archive, a->object->key, a->object->size, &a->err);
-        if (a->code == 0)
-                a->code = tree_archive_add(a->archive, a->piece, &a->err);
+        a->code = append_piece(a, &a->err);
 }
 
 static int append(struct packing *k, struct download *d, struct reconcile *one)
 {
-        struct appending a = { .archive = k->archive, .object = d->object, .begins = true };
-        struct slice rest;
+        struct appending a = {
+                .archive = k->archive, .object = d->object, .file = d->file, .piece = k->piece
+        };
 
-        TRY(volume_written(d->file, &rest, one->err));
         do {
-                a.piece = (struct slice){ rest.data, MIN(rest.len, (size_t)PIECE_BYTES) };
-                TRY(offload(one->kube->world->loop, append_piece, &a, one->err));
+                TRY(offload(one->kube->world->loop, append_offloaded, &a, one->err));
                 if (a.code < 0) {
                         *one->err = a.err;
                         return a.code;
                 }
-                rest.data += a.piece.len;
-                rest.len -= a.piece.len;
-                a.begins = false;
-        } while (rest.len > 0);
+        } while (a.at < d->size);
         return 0;
 }
 
@@ -205,12 +213,14 @@ int bucket_pack(struct bucket_pass *b, struct artifact_writer *into)
         struct packing k = { .bucket = b,
                              .into = into,
                              .archive = tree_archive_new(&sink),
+                             .piece = mem_alloc(PIECE_BYTES),
                              .spool = artifact_path(p->rc->arena, p->now, "object") };
         int code;
 
         list_init(&k.turns.waiters);
         bucket_set_deadline(b);
-        code = k.archive && k.spool ? pack_all(&k) : error_no_memory(p->rc->err);
+        code = k.archive && k.piece && k.spool ? pack_all(&k) : error_no_memory(p->rc->err);
+        mem_free(k.piece);
         tree_archive_free(k.archive);
         return code;
 }
