@@ -29,13 +29,13 @@ static int tell_stored(struct bucket_pass *b, const char *revision)
 {
         struct source_pass *p = b->pass;
         struct reconcile *rc = p->rc;
-        const char *text = arena_printf(rc->arena, "stored artifact: revision '%s'", revision);
+        const char *text = arena_printf(rc->arena, "stored artifact: revision '%s'", revision),
+                   *event = arena_printf(rc->arena, "stored artifact with %zu fetched files from '%s' bucket",
+                                         b->objects.all.n, b->spec->bucket_name);
 
-        if (!text || source_stored(&p->run, "Succeeded", text) < 0)
+        if (!text || !event || source_stored(&p->run, "Succeeded", text) < 0)
                 return error_no_memory(rc->err);
-        rc_event(rc, p->now, "Normal", p->recovers ? "Succeeded" : "NewArtifact",
-                 "stored artifact with %zu fetched files from '%s' bucket", b->objects.all.n,
-                 b->spec->bucket_name);
+        source_tell_artifact(p, p->recovers ? "Succeeded" : "NewArtifact", event);
         return 0;
 }
 

@@ -14,6 +14,53 @@ static void add_secret(struct rig *r, const char *body)
                 fail_msg("%s", r->text);
 }
 
+/* Of the Normal event with that reason, the number; and what its annotation says. */
+static int events_of(struct rig *r, const char *reason, const char *annotation, const char **ret)
+{
+        json_t *e;
+        size_t i;
+        int n = 0;
+
+        rig_settle(r);
+        assert_int_equal(rig_get(r, "/api/v1/namespaces/apps/events"), 200);
+        json_array_foreach(doc_get_array(r->answer, "items"), i, e) {
+                if (!text_equal(doc_get_string(e, "reason"), reason))
+                        continue;
+                n += (int)doc_get_int(e, "count", 0);
+                *ret = json_string_value(json_object_get(doc_get(e, "metadata.annotations"), annotation));
+        }
+        return n;
+}
+
+/* spec/helm-chart.md checklist 95 */
+RIG_TEST(events_tell_revision_and_digest_and_once_that_all_is_well_again, {
+        struct fleet f;
+        struct web w;
+        struct object_store s;
+        const char *said;
+
+        begin_store(r, &f, &w, &s);
+        add_bucket(r, BUCKET_SPEC);
+        assert_int_equal(rig_get(r, BUCKET), 200);
+        AUTO_FREE char *revision = mem_strdup(rig_string(r, "status.artifact.revision"));
+        AUTO_FREE char *digest = mem_strdup(rig_string(r, "status.artifact.digest"));
+        assert_int_equal(events_of(r, "NewArtifact", "source.toolkit.fluxcd.io/revision", &said), 1);
+        assert_string_equal(said, revision);
+        assert_int_equal(events_of(r, "NewArtifact", "source.toolkit.fluxcd.io/digest", &said), 1);
+        assert_string_equal(said, digest);
+        s.look_status = 503;
+        look_again(r, BUCKET, "one");
+        pass_time(r, 5000); /* it is asked several times */
+        assert_condition(r, BUCKET, "Ready", "False", "BucketOperationFailed", NULL);
+        s.look_status = 0;
+        s.at[0].tag = "e9";
+        pass_time(r, 20 * MINUTE_MS);
+        assert_condition(r, BUCKET, "Ready", "True", "Succeeded", NULL);
+        assert_int_equal(events_of(r, "Succeeded", "source.toolkit.fluxcd.io/revision", &said), 1);
+        assert_string_not_equal(said, revision);
+        end_store(r, &f, &w);
+})
+
 /* spec/helm-chart.md checklist 91 */
 RIG_TEST(what_is_in_a_bucket_is_fetched_and_kept, {
         struct fleet f;
@@ -376,6 +423,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(what_is_in_a_bucket_is_fetched_and_kept),
+                cmocka_unit_test(events_tell_revision_and_digest_and_once_that_all_is_well_again),
                 cmocka_unit_test(nothing_is_fetched_while_a_bucket_is_as_it_was),
                 cmocka_unit_test(pages_prefixes_and_ignored_paths_make_the_index),
                 cmocka_unit_test(requests_are_signed_with_the_keys_of_the_secret),

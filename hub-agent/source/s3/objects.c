@@ -56,6 +56,9 @@ static int check(struct s3_objects *o, const struct s3_object *one, struct slice
 {
         const char *problem = s3_key_problem(key);
 
+        if (problem && !text_is_utf8(one->key, strlen(one->key))) /* nor may a message be none */
+                return error_set(err, ERR_INVALID, "the key that begins with '%.*s' %s",
+                                 (int)text_utf8_cut(one->key, S3_KEY_BYTES), one->key, problem);
         if (problem)
                 return error_set(err, ERR_INVALID, "key '%s' %s", one->key, problem);
         if (o->all.n >= S3_OBJECTS_MAX)

@@ -215,6 +215,8 @@ static void such_a_key_refuses_the_list_unless_it_is_ignored(void **state)
                        "key '../x' has a part '.' or '..', which leads elsewhere");
         assert_refused(PAGE(OBJECT("a%00b", "e", "1") "<EncodingType>url</EncodingType>"), ERR_INVALID,
                        "has a NUL");
+        assert_refused(PAGE(OBJECT("ab%FFc", "e", "1") "<EncodingType>url</EncodingType>"), ERR_INVALID,
+                       "the key that begins with 'ab' is no UTF-8");
         rules.arena = &s.arena;
         assert_int_equal(ignore_add(&rules, "", SLICE("**/x\n*.txt\n"), NULL), 0);
         s.objects.ignored = &rules;
