@@ -153,6 +153,31 @@ RIG_TEST(what_hangs_on_others_goes_first, {
         generator_end(&g);
 })
 
+/* The cache of its objects ends before it goes. */
+RIG_TEST(a_kind_that_is_collected_leaves_nothing_that_complains, {
+        struct generator g;
+
+        generator_make(r, &g);
+        g.options.collect = true;
+        commit_file(
+                &g.repository, "a.yaml",
+                "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: "
+                "things.example.com}\nspec:\n  group: example.com\n  scope: Namespaced\n  names: {kind: "
+                "Thing, "
+                "plural: things, singular: thing, listKind: ThingList}\n  versions:\n  - name: v1\n    "
+                "served: "
+                "true\n    storage: true\n    schema: {openAPIV3Schema: {type: object, "
+                "x-kubernetes-preserve-unknown-fields: true}}\n---\napiVersion: example.com/v1\nkind: Thing\n"
+                "metadata: {name: t, namespace: apps}\n---\n" CONFIG_MAP("one", "{}"));
+        generator_start(&g);
+        assert_int_equal(get(r, "/apis/example.com/v1/namespaces/apps/things/t"), 200);
+        commit_and_sync(&g, CONFIG_MAP("one", "{}"));
+        pass(&g, 6 * MINUTES);
+        assert_int_equal(get(r, "/apis/example.com/v1/namespaces/apps/things/t"), 404);
+        assert_int_equal(times_logged(&g, "list or watch fails"), 0);
+        generator_end(&g);
+})
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -163,6 +188,7 @@ int main(void)
                 cmocka_unit_test(when_all_of_a_sudden_there_is_nothing_nothing_is_deleted),
                 cmocka_unit_test(another_branch_or_address_deletes_nothing_of_the_old_set),
                 cmocka_unit_test(what_hangs_on_others_goes_first),
+                cmocka_unit_test(a_kind_that_is_collected_leaves_nothing_that_complains),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,6 +13,7 @@ struct hub_kind {
         struct kube_resource resource; /* the mapper's */
         char *ns;                      /* NULL = all */
         struct informer *informer;
+        bool used; /* since hub_view_tidy() */
 };
 
 struct hub_view {
@@ -210,6 +211,8 @@ int hub_view_kind(struct hub_view *v, const struct kube_resource *r, const char 
                     text_equal((*it)->resource.group, or_empty(r->group)) &&
                     text_equal((*it)->resource.version, r->version) && text_equal((*it)->ns, ns)) {
                         *ret = *it;
+                        k = *it;
+                        k->used = true;
                         return 0;
                 }
         k = kind_new(v, r, ns);
@@ -219,8 +222,24 @@ int hub_view_kind(struct hub_view *v, const struct kube_resource *r, const char 
                 kind_free(k);
                 return ERR_NO_MEMORY;
         }
+        k->used = true;
         *ret = k;
         return 0;
+}
+
+void hub_view_tidy(struct hub_view *v)
+{
+        for (size_t i = 0; i < v->kinds.n;) {
+                struct hub_kind *k = v->kinds.at[i];
+
+                if (k->used) {
+                        k->used = false;
+                        i++;
+                } else {
+                        vec_remove(&v->kinds, i);
+                        kind_free(k);
+                }
+        }
 }
 
 int hub_kind_await(struct hub_kind *k, struct loop *l, int64_t deadline_ms)

@@ -42,6 +42,10 @@ int hub_kind_await(struct hub_kind *k, struct loop *l, int64_t deadline_ms);
 const struct object *hub_kind_get(const struct hub_kind *k, const char *ns, const char *name);
 bool hub_kind_filled(const struct hub_kind *k);
 
+/* Ends the caches that nobody asked for since the last call: their kinds may not be served any more. Parks.
+ */
+void hub_view_tidy(struct hub_view *v);
+
 /* Of that identity; NULL = it was not applied. Valid until it is forgotten. */
 struct known_object *hub_view_known(struct hub_view *v, const char *identity);
 struct known_object *hub_view_obtain(struct hub_view *v, const char *identity); /* made; NULL on no memory */

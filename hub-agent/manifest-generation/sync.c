@@ -215,6 +215,7 @@ static int apply_and_collect(struct sync *s, struct error *err)
         TRY(sync_apply(s->rc, s->d, false, err));
         if (gather(a, s->d) < 0)
                 return error_no_memory(err);
+        hub_view_tidy(a->view);
         a->deleted = 0;
         if (a->options->collect && !s->broken && !s->held)
                 TRY(sync_collect(s->rc, s->d, &a->deleted, err));
