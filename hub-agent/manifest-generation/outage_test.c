@@ -1,5 +1,6 @@
 /* A manifest-generator whose way to the hub, or to the repository, is bad for a while. */
 #include "hub-agent/manifest-generation/generation_rig_test.h"
+#include "hub-agent/manifest-generation/request.h"
 
 struct bad_way {
         struct loopback_faults faults;
@@ -133,6 +134,26 @@ RIG_TEST(where_lists_are_refused_objects_are_asked_for_one_by_one, {
         end(&g);
 })
 
+RIG_TEST(an_answer_that_does_not_arrive_is_given_again, {
+        struct bad_way way;
+        struct generator g;
+
+        begin(r, &g, &way, CONFIG_MAP("one", "{a: b}"));
+        way.path = "/configmaps/job";
+        way.method = "PATCH";
+        way.fate = ERR_RETRY;
+        way.times = 5;
+        assert_int_equal(
+                rig_post(r, "/api/v1/namespaces/fleet-system/configmaps",
+                         "{\"metadata\":{\"name\":\"job\",\"labels\":{\"fluxcd.io/request\":\"true\"}},"
+                         "\"data\":{\"type\":\"sync\"}}"),
+                201);
+        pass(&g, MINUTES);
+        assert_int_equal(rig_get(r, "/api/v1/namespaces/fleet-system/configmaps/job"), 200);
+        assert_string_equal(sync_annotation(r->answer, REQUEST_STATUS), "succeeded");
+        end(&g);
+})
+
 RIG_TEST(a_repository_that_is_away_is_tried_until_it_is_back, {
         struct bad_way way;
         struct generator g;
@@ -175,6 +196,7 @@ int main(void)
                 cmocka_unit_test(a_server_that_has_no_time_is_asked_again),
                 cmocka_unit_test(a_right_that_is_missing_is_told_of_each_object),
                 cmocka_unit_test(where_lists_are_refused_objects_are_asked_for_one_by_one),
+                cmocka_unit_test(an_answer_that_does_not_arrive_is_given_again),
                 cmocka_unit_test(a_repository_that_is_away_is_tried_until_it_is_back),
                 cmocka_unit_test(a_tag_that_cannot_be_pushed_fails_the_sync_and_is_pushed_later),
         };

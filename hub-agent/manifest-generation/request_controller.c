@@ -5,6 +5,8 @@
 #include "hub-agent/manifest-generation/request.h"
 #include "proto/gen/kinds.h"
 
+#define ANSWER_TRIES 12
+#define ANSWER_PAUSE_MS 5000
 #define RESUME_COMMITS 100 /* that are looked through for a job that an earlier process may have pushed */
 
 static const struct kube_resource config_maps = { "", "v1", "configmaps", "ConfigMap", true };
@@ -65,8 +67,8 @@ size_t requests_waiting(const struct generator_agent *a)
 /* ---- answers ---- */
 
 /* Who took the request away wants no answer. */
-static int answer(struct reconcile *rc, const struct object_meta *m, const char *status, const char *commit,
-                  const char *result, struct error *err)
+static int answer_once(struct reconcile *rc, const struct object_meta *m, const char *status,
+                       const char *commit, const char *result, struct error *err)
 {
         AUTO_JSON json_t *patch = request_answer(status, commit, result);
         AUTO_JSON json_t *now = NULL;
@@ -80,6 +82,23 @@ static int answer(struct reconcile *rc, const struct object_meta *m, const char 
                 return code;
         error_clear(err);
         return 0;
+}
+
+/* What was done is told, also when the hub is away for a while. */
+static int answer(struct reconcile *rc, const struct object_meta *m, const char *status, const char *commit,
+                  const char *result, struct error *err)
+{
+        int code = 0;
+
+        for (unsigned i = 0; i < ANSWER_TRIES; i++) {
+                error_clear(err);
+                code = answer_once(rc, m, status, commit, result, err);
+                if (code == 0 || !error_is_retryable(code))
+                        return code;
+                if (i + 1 < ANSWER_TRIES && kube_connection_pause(rc->kube, ANSWER_PAUSE_MS) < 0)
+                        return error_set(err, ERR_CANCELLED, "cancelled");
+        }
+        return code;
 }
 
 static struct outcome request_reconcile(struct reconcile *rc)
