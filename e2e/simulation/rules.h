@@ -63,6 +63,7 @@ extern const struct rule rule_table_order;   /* no namespace goes before its pla
 extern const struct rule rule_table_foreign; /* what is not a set's is neither written nor deleted */
 /* charts and their repositories on the hub: rules_chart.c */
 extern const struct rule rule_chart_kept; /* what a status names is there, and is not given up */
+extern const struct rule rule_chart_tidy; /* and what is of no use is gone, at rest */
 /* at rest */
 extern const struct rule rule_tidy;  /* no stale snapshots, bindings, Works, AppliedWorks */
 extern const struct rule rule_state; /* nothing stale in the members' state files */

@@ -61,6 +61,60 @@ static void kept_changed(struct watch *w, void *state, const struct change *c)
 
 const struct rule rule_chart_kept = { .of_charts = true, .name = "chart-kept", .changed = kept_changed };
 
+/* ---- what is of no use ---- */
+
+struct tidy {
+        struct watch *w;
+        const char *leader, *kind, *resource; /* kind in lower case */
+        const char *object, *file, *link;     /* file: the one that is kept; NULL = any may be */
+};
+
+static void judge_name(void *ctx, const char *name)
+{
+        struct tidy *t = ctx;
+
+        watch_judged(t->w, &rule_chart_tidy);
+        if (!text_equal(name, t->file) && !text_equal(name, t->link))
+                watch_broken(t->w, &rule_chart_tidy, "%s keeps %s of %s %s", t->leader, name, t->kind,
+                             t->object);
+}
+
+/* What is Ready was looked at not long ago, if the time of day was not set back. */
+static void judge_folder(void *ctx, const char *name)
+{
+        struct tidy *t = ctx;
+        const json_t *doc = watch_get(t->w, "hub", t->resource, WISH_SHELF, name);
+        const char *path = doc_get_string(artifact_of(doc), "path");
+        char folder[160];
+
+        watch_judged(t->w, &rule_chart_tidy);
+        if (!doc) {
+                watch_broken(t->w, &rule_chart_tidy, "%s keeps a folder of %s %s, which is gone", t->leader,
+                             t->kind, name);
+                return;
+        }
+        if (!path || watch_wish(t->w)->clock_ms || json_is_true(doc_get(doc, "spec.suspend")) ||
+            !rule_says(json_object_get(doc, "status"), CONDITION_FLUX_READY, "True"))
+                return;
+        t->object = name;
+        t->file = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+        snprintf(folder, sizeof(folder), "%s/" WISH_SHELF "/%s", t->kind, name);
+        watch_folder(t->w, t->leader, folder, judge_name, t);
+}
+
+static void tidy_at_rest(struct watch *w, void *state)
+{
+        struct tidy charts = { w, "", "helmchart", RES_HELM_CHARTS, "", NULL, "latest.tar.gz" },
+                    repositories = { w, "", "helmrepository", RES_HELM_REPOSITORIES, "", NULL, "index.yaml" };
+        const json_t *lease = watch_get(w, "hub", RES_LEASES, NAMESPACE_FLEET_SYSTEM, LEASE_HUB_AGENT);
+
+        charts.leader = repositories.leader = or_empty(doc_get_string(lease, "spec.holderIdentity"));
+        watch_folder(w, charts.leader, "helmchart/" WISH_SHELF, judge_folder, &charts);
+        watch_folder(w, charts.leader, "helmrepository/" WISH_SHELF, judge_folder, &repositories);
+}
+
+const struct rule rule_chart_tidy = { .of_charts = true, .name = "chart-tidy", .at_rest = tidy_at_rest };
+
 /* ---- what is tried again ---- */
 
 static bool is_failing(const json_t *doc)

@@ -57,12 +57,54 @@ static void what_is_there_is_not_given_up(void **state)
         close_watch(&w);
 }
 
+#define READY "'conditions':[{'type':'Ready','status':'True'}],"
+#define LEASE                                                                                                \
+        "{'metadata':{'name':'" LEASE_HUB_AGENT "','namespace':'" NAMESPACE_FLEET_SYSTEM                     \
+        "'},'spec':{'holderIdentity':'hub-agent'}}"
+
+static void what_is_of_no_use_is_gone_at_rest(void **state)
+{
+        struct watch w;
+
+        open_watch(&w, &rule_chart_tidy);
+        put(&w, "hub-agent", "hub", RES_LEASES, LEASE);
+        w.artifact = (struct watched_artifact){ "hub-agent", PATH, 7 };
+        put(&w, "hub-agent", "hub", CHARTS, CHART(READY KEPT));
+        w.rule->at_rest(&w, w.state);
+        FINE(&w);
+        assert_true(w.judged > 0);
+        w.artifact.path = "helmchart/shelf/chart-0/latest.tar.gz";
+        w.rule->at_rest(&w, w.state);
+        FINE(&w);
+        w.artifact.path = "helmchart/shelf/chart-0/game-0.9.0.tgz";
+        w.rule->at_rest(&w, w.state);
+        BROKEN(&w, "hub-agent keeps game-0.9.0.tgz of helmchart chart-0");
+        close_watch(&w);
+}
+
+static void folders_go_with_their_objects(void **state)
+{
+        struct watch w;
+
+        open_watch(&w, &rule_chart_tidy);
+        put(&w, "hub-agent", "hub", RES_LEASES, LEASE);
+        w.artifact = (struct watched_artifact){ "hub-agent-2", PATH, 7 }; /* who does not lead */
+        w.rule->at_rest(&w, w.state);
+        FINE(&w);
+        w.artifact.agent = "hub-agent";
+        w.rule->at_rest(&w, w.state);
+        BROKEN(&w, "keeps a folder of helmchart chart-0, which is gone");
+        close_watch(&w);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(what_a_status_names_is_on_the_disk),
                 cmocka_unit_test(what_is_not_kept_is_not_named),
                 cmocka_unit_test(what_is_there_is_not_given_up),
+                cmocka_unit_test(what_is_of_no_use_is_gone_at_rest),
+                cmocka_unit_test(folders_go_with_their_objects),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

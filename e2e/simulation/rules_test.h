@@ -69,6 +69,20 @@ bool watch_artifact(struct watch *w, const char *agent, const char *path, uint64
         return text_equal(w->artifact.agent, agent) && text_equal(w->artifact.path, path);
 }
 
+/* The folders of the artifact's path. */
+void watch_folder(struct watch *w, const char *agent, const char *path,
+                  void (*fn)(void *ctx, const char *name), void *ctx)
+{
+        const char *rest = w->artifact.path ? w->artifact.path : "";
+        size_t n = strlen(path);
+        char name[64];
+
+        if (!text_equal(w->artifact.agent, agent) || strncmp(rest, path, n) != 0 || rest[n] != '/')
+                return;
+        snprintf(name, sizeof(name), "%.*s", (int)strcspn(rest + n + 1, "/"), rest + n + 1);
+        fn(ctx, name);
+}
+
 static struct stored *find(struct watch *w, const char *cluster, const char *resource, const char *ns,
                            const char *name)
 {

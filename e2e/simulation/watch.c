@@ -127,20 +127,48 @@ void watch_each(struct watch *w, const char *cluster, const char *resource, cons
         sim_fleet_each(w->options.fleet, cluster, resource, ns, fn, ctx);
 }
 
-bool watch_artifact(struct watch *w, const char *agent, const char *path, uint64_t *ret_size)
+static struct volume *volume_of(struct watch *w, const char *agent)
 {
-        struct volume *v = NULL;
-        struct volume_info info;
-
-        for (unsigned i = 0; i < w->options.fleet->n_hub_agents && !v; i++) {
+        for (unsigned i = 0; i < w->options.fleet->n_hub_agents; i++) {
                 char name[FLEET_AGENT_NAME];
 
                 fleet_hub_agent_name(i, name);
                 if (text_equal(name, agent))
-                        v = sim_fleet_volume(w->options.fleet, i);
+                        return sim_fleet_volume(w->options.fleet, i);
         }
+        return NULL;
+}
+
+bool watch_artifact(struct watch *w, const char *agent, const char *path, uint64_t *ret_size)
+{
+        struct volume *v = volume_of(w, agent);
+        struct volume_info info;
+
         if (!v || volume_look(v, path, &info, NULL) < 0 || info.kind != VOLUME_FILE)
                 return false;
         *ret_size = info.size;
         return true;
+}
+
+struct listing {
+        void (*fn)(void *ctx, const char *name);
+        void *ctx;
+};
+
+static int list_one(void *ctx, const char *name, struct error *err)
+{
+        const struct listing *l = ctx;
+
+        l->fn(l->ctx, name);
+        return 0;
+}
+
+void watch_folder(struct watch *w, const char *agent, const char *path,
+                  void (*fn)(void *ctx, const char *name), void *ctx)
+{
+        struct volume *v = volume_of(w, agent);
+        struct listing l = { fn, ctx };
+
+        if (v)
+                (void)volume_each(v, path, list_one, &l, NULL);
 }

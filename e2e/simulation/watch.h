@@ -67,6 +67,9 @@ const json_t *watch_get(struct watch *w, const char *cluster, const char *resour
 struct sqlite3 *watch_state(struct watch *w, unsigned member);
 /* A file on the volume of that hub agent ("hub-agent-2"); false: there is none. */
 bool watch_artifact(struct watch *w, const char *agent, const char *path, uint64_t *ret_size);
+/* Calls fn for each name in a folder of it. */
+void watch_folder(struct watch *w, const char *agent, const char *path,
+                  void (*fn)(void *ctx, const char *name), void *ctx);
 /* ns NULL = all. Stops when fn says false. */
 void watch_each(struct watch *w, const char *cluster, const char *resource, const char *ns,
                 bool (*fn)(void *ctx, const json_t *doc), void *ctx);
