@@ -344,6 +344,66 @@ RIG_TEST(a_failure_like_the_one_before_writes_no_status, {
         end_sources(r, &f, &w);
 })
 
+/* ---- answers that are lost ---- */
+
+struct deaf {
+        int left; /* so many requests for the chart's status are answered before one is not; then all are */
+        struct rig *rig;
+        bool given_up; /* a chart that had an artifact was shown without one */
+        bool had;
+};
+
+static int lose_one(void *ctx, const struct http_request *rq)
+{
+        struct deaf *d = ctx;
+
+        return strstr(rq->path, "helmcharts/podinfo/status") && d->left-- == 0 ? ERR_CLOSED : 0;
+}
+
+/* What watches tell comes after the next try, and each write takes so long that it can be seen. */
+static int64_t be_late(void *ctx, const struct http_request *rq, bool answer)
+{
+        if (answer && strstr(rq->path, "/helmcharts?") && strstr(rq->path, "watch=true"))
+                return 3000;
+        return !answer && strstr(rq->path, "helmcharts/podinfo/status") ? 200 : 0;
+}
+
+/* The run after the one whose end nobody heard begins from what the cache has, which may be older. */
+RIG_TEST(an_artifact_whose_news_were_lost_is_not_taken_away, {
+        struct fleet f;
+        struct web w;
+
+        begin(r, &f, &w);
+        add_repository(r, SPEC);
+        for (int left = 0; left < 4; left++) {
+                struct deaf d = { .left = left, .rig = r };
+                struct line line;
+
+                line_lay(&f, &line);
+                line.faults = (struct loopback_faults){ .ctx = &d, .fate = lose_one, .delay = be_late };
+                start_again(r, &f);
+                add_chart(r, "");
+                for (int i = 0; i < 200; i++) {
+                        fiber_sleep(r->loop, 50);
+                        if (rig_get(r, CHART) != 200)
+                                continue;
+                        bool has = doc_get_object(r->answer, "status.artifact") != NULL;
+
+                        d.given_up = d.given_up || (d.had && !has);
+                        d.had = has;
+                }
+                assert_true(d.had);
+                assert_false(d.given_up);
+                rig_delete(r, CHART);
+                rig_settle(r);
+                stop(&f);
+                http_transport_free(f.world.transport);
+                f.world.transport = r->client;
+                start_again(r, &f);
+        }
+        end_sources(r, &f, &w);
+})
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -355,6 +415,7 @@ int main(void)
                 cmocka_unit_test(folders_are_swept_where_no_object_is_left),
                 cmocka_unit_test(another_leader_makes_only_what_its_disk_lacks),
                 cmocka_unit_test(a_chart_that_another_controller_made_keeps_its_metadata),
+                cmocka_unit_test(an_artifact_whose_news_were_lost_is_not_taken_away),
                 cmocka_unit_test(a_failure_like_the_one_before_writes_no_status),
                 cmocka_unit_test(events_name_the_artifact_and_a_recovery_is_told_once),
         };

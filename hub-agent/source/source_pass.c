@@ -42,6 +42,21 @@ static int copy(struct source_pass *p, const struct object *now, struct source_s
         return 0;
 }
 
+static const struct source_artifact *artifact_of(const struct object *o)
+{
+        const struct source_status *s = ((const struct any_source *)o)->status;
+
+        return s ? s->artifact : NULL;
+}
+
+static bool is_same_artifact(const struct source_artifact *a, const struct source_artifact *b)
+{
+        return a == b || (a && b && text_equal(a->path, b->path) && text_equal(a->digest, b->digest) &&
+                          text_equal(a->revision, b->revision));
+}
+
+/* A run that does not know the artifact which is told by now is to begin anew: it would take it away. So it
+ * is when nobody heard that the run before it was stored. */
 static int take_what_is_there(struct source_pass *p)
 {
         const struct object *o;
@@ -50,6 +65,9 @@ static int take_what_is_there(struct source_pass *p)
         if (!o || !text_equal(o->meta.uid, p->now->meta.uid))
                 return error_set(p->rc->err, ERR_NOT_FOUND, "%s \"%s\" was deleted", p->kind->kind->kind,
                                  p->rc->key);
+        if (!is_same_artifact(artifact_of(o), artifact_of(p->now)))
+                return error_set(p->rc->err, ERR_CONFLICT, "%s \"%s\" has another artifact by now",
+                                 p->kind->kind->kind, p->rc->key);
         return copy(p, o, p->run.status);
 }
 
