@@ -160,7 +160,7 @@ const struct move_kind move_kinds[] = {
         { "chart-suspend", 5, move_chart_suspend, SEEDS_CHARTS },
         { "chart-request", 6, move_chart_request, SEEDS_CHARTS },
         { "chart-delete", 7, move_chart_delete, SEEDS_CHARTS },
-        { "artifact-lose", 8, move_artifact_lose, SEEDS_CHARTS },
+        { "artifact-lose", 18, move_artifact_lose, SEEDS_CHARTS },
         { "volume-full", 6, move_volume_full, SEEDS_CHARTS },
         { "volume-room", 6, move_volume_room, SEEDS_CHARTS },
         /* accidents */

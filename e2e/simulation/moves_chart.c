@@ -301,29 +301,37 @@ int move_chart_delete(struct player *p, struct dice *d, struct error *err)
 
 /* ---- disks ---- */
 
-static struct volume *any_volume(struct player *p, struct dice *d, unsigned *ret)
+/* "helmchart/shelf/chart-0" of one of the objects. */
+static void folder_of(unsigned object, char ret[128])
 {
-        *ret = (unsigned)dice_below(d, p->fleet->n_hub_agents);
-        return sim_fleet_volume(p->fleet, *ret);
+        char name[WISH_CHART_NAME];
+        bool is_chart = object < WISH_CHARTS;
+
+        snprintf(ret, 128, "%s/" WISH_SHELF "/%s", is_chart ? "helmchart" : "helmrepository",
+                 is_chart ? wish_chart_name(object, name) : wish_repository_name(object - WISH_CHARTS, name));
 }
 
-/* A file of an object, or all its folder. */
+/* All that some hub agent's disk has of some object. */
 int move_artifact_lose(struct player *p, struct dice *d, struct error *err)
 {
-        unsigned agent, i = (unsigned)dice_below(d, WISH_CHARTS + WISH_REPOSITORIES);
-        bool is_chart = i < WISH_CHARTS;
-        char name[WISH_CHART_NAME], folder[128];
-        struct volume *v = any_volume(p, d, &agent);
-        struct volume_info info;
+        unsigned n = p->fleet->n_hub_agents * (WISH_CHARTS + WISH_REPOSITORIES),
+                 first = (unsigned)dice_below(d, n);
 
-        snprintf(folder, sizeof(folder), "%s/" WISH_SHELF "/%s", is_chart ? "helmchart" : "helmrepository",
-                 is_chart ? wish_chart_name(i, name) : wish_repository_name(i - WISH_CHARTS, name));
-        if (!v || volume_look(v, folder, &info, NULL) < 0)
-                return 0;
-        p->wish->shelf.lost_ms = move_now(p);
-        if (volume_remove_all(v, folder, NULL) < 0)
-                return 0;
-        return move_done(p, "%s of hub agent %u", folder, agent + 1);
+        for (unsigned i = 0; i < n; i++) {
+                unsigned at = (first + i) % n, agent = at % p->fleet->n_hub_agents;
+                struct volume *v = sim_fleet_volume(p->fleet, agent);
+                struct volume_info info;
+                char folder[128];
+
+                folder_of(at / p->fleet->n_hub_agents, folder);
+                if (!v || volume_look(v, folder, &info, NULL) < 0)
+                        continue;
+                p->wish->shelf.lost_ms = move_now(p);
+                return volume_remove_all(v, folder, NULL) < 0
+                               ? 0
+                               : move_done(p, "%s of hub agent %u", folder, agent + 1);
+        }
+        return 0;
 }
 
 static int set_volume(struct player *p, unsigned agent, bool full, struct error *err)
