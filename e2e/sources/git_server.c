@@ -371,6 +371,8 @@ static const char *apply(struct git_server *s, const struct question *q, size_t 
         (void)repo_ref(s->repo, name, &now, NULL);
         if (s->fault == FAULT_REFUSES_PUSH)
                 return "pre-receive hook declined";
+        if (s->fault == FAULT_MOVES)
+                return q->atomic ? "atomic transaction failed" : "failed to update ref";
         if (!git_hash_equal(&now, &q->commands[i].from))
                 return "failed to update ref";
         if (text_starts_with(q->commands[i].to.hex, "00000000"))

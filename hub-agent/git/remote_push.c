@@ -144,9 +144,10 @@ static struct remote_update *find(struct push *p, struct slice ref)
 /* Somebody was faster, in the words of several servers. */
 static bool is_race(const char *words)
 {
-        static const char *const known[] = { "non-fast-forward",   "fetch first",    "stale info",
-                                             "cannot lock ref",    "already exists", "failed to update ref",
-                                             "incorrect old value" };
+        static const char *const known[] = { "non-fast-forward",    "fetch first",
+                                             "stale info",          "cannot lock ref",
+                                             "already exists",      "failed to update ref",
+                                             "incorrect old value", "atomic transaction failed" };
 
         for (size_t i = 0; i < ARRAY_LEN(known); i++)
                 if (strstr(words, known[i]))

@@ -469,6 +469,28 @@ static void what_is_not_fast_forward_is_not_pushed(void **state)
         with_server(push_late);
 }
 
+static void push_into_a_race(struct rig *r)
+{
+        struct git_hash first = git_server_commit(&r->server, "main", "a.txt", "one"), ours;
+
+        fetch(r, &first, 0);
+        ours = commit_here(r, &first, "b.txt", "ours");
+        struct remote_update updates[] = { { .ref = "refs/heads/main", .to = ours },
+                                           { .ref = "refs/heads/new", .to = ours } };
+
+        r->server.fault = FAULT_MOVES;
+        assert_int_equal(push(r, updates, 2, true), ERR_CONFLICT);
+        assert_string_equal(r->err.text, URL ": refs/heads/main: atomic transaction failed");
+        assert_int_equal(push(r, updates, 1, false), ERR_CONFLICT);
+        assert_string_equal(r->err.text, URL ": refs/heads/main: failed to update ref");
+}
+
+/* spec/flux-yaml.md checklist 59 */
+static void another_push_that_the_server_took_first_is_a_conflict(void **state)
+{
+        with_server(push_into_a_race);
+}
+
 /* ---- repositories ---- */
 
 static int note_entry(void *ctx, const struct git_entry *e, struct slice data, struct error *err)
@@ -762,6 +784,7 @@ int main(void)
                 cmocka_unit_test(what_is_too_large_is_not_taken),
                 cmocka_unit_test(commits_tags_and_notes_are_pushed),
                 cmocka_unit_test(what_is_not_fast_forward_is_not_pushed),
+                cmocka_unit_test(another_push_that_the_server_took_first_is_a_conflict),
                 cmocka_unit_test(a_tree_is_walked_in_the_order_of_its_paths),
                 cmocka_unit_test(a_tree_has_its_bounds),
                 cmocka_unit_test(logs_tell_what_changed_where),
