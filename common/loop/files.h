@@ -13,4 +13,6 @@ uint64_t stamp_of(const struct stat *st);
 /* Names, n of them behind each other in `names`, sorted: each ended by a NUL, an empty one behind the last;
  * mem_free the block. */
 int sort_names(const char *names, size_t n, char **ret, struct error *err);
+/* With all below, whatever that is; no link is followed. An error number; 0 also if it is not there. */
+int folder_remove_all(int at, const char *name);
 #define NAMES_BYTES (16u << 20) /* names of one folder */

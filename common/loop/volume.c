@@ -201,5 +201,8 @@ int volume_remove_all(struct volume *v, const char *path, struct error *err)
 {
         struct removal r = { v, path, 0 };
 
+        TRY(check_path(path, err));
+        if (v->ops->remove_all)
+                return v->ops->remove_all(v, path, err);
         return remove_below(&r, err);
 }

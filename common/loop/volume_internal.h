@@ -14,6 +14,8 @@ struct volume_ops {
         int (*link)(struct volume *v, const char *path, const char *target, struct error *err);
         int (*read_link)(struct volume *v, const char *path, char **ret, struct error *err);
         int (*remove)(struct volume *v, const char *path, struct error *err);
+        /* NULL: what is below is listed and removed one by one. */
+        int (*remove_all)(struct volume *v, const char *path, struct error *err);
         struct volume *(*close)(struct volume *v);
 };
 

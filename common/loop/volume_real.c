@@ -385,6 +385,17 @@ static int real_remove(struct volume *v, const char *path, struct error *err)
         return volume_refuse(err, errno, "remove", path);
 }
 
+static int real_remove_all(struct volume *v, const char *path, struct error *err)
+{
+        const char *name;
+        AUTO_FD int folder = open_way(v, path, false, &name);
+        int problem = folder < 0 ? errno : folder_remove_all(folder, name);
+
+        if (problem == 0 || problem == ENOENT || problem == ENOTDIR || problem == ELOOP)
+                return 0;
+        return volume_refuse(err, problem, "remove", path);
+}
+
 /* ---- the folder ---- */
 
 static struct volume *real_close(struct volume *v)
@@ -404,6 +415,7 @@ static const struct volume_ops ops = {
         .link = real_link,
         .read_link = real_read_link,
         .remove = real_remove,
+        .remove_all = real_remove_all,
         .close = real_close,
 };
 

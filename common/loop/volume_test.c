@@ -368,9 +368,49 @@ static void a_crash_leaves_a_temporary_file(void **state)
         in_memory(crash_half_way);
 }
 
+/* As a program may leave it: nothing of ours would ever make it. */
+static void leave_deep(struct scene *s)
+{
+        int at = open(s->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+        assert_int_equal(mkdirat(at, "a", 0700), 0);
+        for (int i = 0; i < 3000; i++) {
+                int next = openat(at, i ? "deep" : "a", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+                assert_true(next >= 0);
+                assert_int_equal(mkdirat(next, "deep", 0700), 0);
+                assert_int_equal(mkdirat(next, "0", 0700), 0);
+                assert_int_equal(symlinkat("/", next, "1"), 0);
+                assert_int_equal(mknodat(next, "2", S_IFIFO | 0600, 0), 0);
+                close(at);
+                at = next;
+        }
+        close(at);
+}
+
+static void remove_deep(struct scene *s)
+{
+        AUTO_FREE char *locked = mem_printf("%s/a/deep/locked", s->folder), *in = mem_printf("%s/in", locked);
+        struct error err = { 0 };
+
+        leave_deep(s);
+        assert_int_equal(mkdir(locked, 0700), 0);
+        assert_int_equal(mkdir(in, 0), 0);
+        assert_int_equal(chmod(locked, 0), 0);
+        if (volume_remove_all(s->volume, "a", &err) < 0)
+                fail_msg("%s", err.text);
+        assert_names(s, "", "");
+}
+
+static void folders_are_removed_however_deep_they_are_and_whatever_is_in_them(void **state)
+{
+        in_a_folder(remove_deep);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
+                cmocka_unit_test(folders_are_removed_however_deep_they_are_and_whatever_is_in_them),
                 cmocka_unit_test(what_is_written_is_there_once_it_is_whole_and_is_read_to_its_end),
                 cmocka_unit_test(what_is_given_up_leaves_nothing),
                 cmocka_unit_test(folders_are_listed_and_removed_with_what_is_in_them),
