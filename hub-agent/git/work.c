@@ -9,12 +9,15 @@ struct git_work {
         struct volume *volume;
         char *path;
         struct list folders;
+        unsigned round; /* of looks at what is left */
 };
 
 /* One that was named. */
 struct folder {
         struct list node;
-        bool left; /* it could not be removed, and is tried again */
+        bool left; /* it is to go; what could not be removed is tried again */
+        bool busy; /* somebody removes it */
+        unsigned round;
         char name[];
 };
 
@@ -24,11 +27,36 @@ static void forget(struct folder *f)
         mem_free(f);
 }
 
+struct removal {
+        struct volume *volume;
+        const char *name;
+        struct error *err;
+        int code;
+};
+
+static void remove_all(void *ctx)
+{
+        struct removal *r = ctx;
+
+        r->code = volume_remove_all(r->volume, r->name, r->err);
+}
+
+/* What a command left may be millions of files: they go on another thread, where there is a fiber that can
+ * wait. */
+static int remove_folder(struct git_work *g, const char *name, struct error *err)
+{
+        struct removal r = { g->volume, name, err, 0 };
+
+        if (fiber_self(g->world->loop))
+                TRY(offload(g->world->loop, remove_all, &r, err));
+        else
+                remove_all(&r);
+        return r.code;
+}
+
 static int sweep(void *ctx, const char *name, struct error *err)
 {
-        struct git_work *g = ctx;
-
-        return text_starts_with(name, PREFIX) ? volume_remove_all(g->volume, name, err) : 0;
+        return text_starts_with(name, PREFIX) ? remove_folder(ctx, name, err) : 0;
 }
 
 static int open_volume(struct git_work *g, struct error *err)
@@ -78,12 +106,30 @@ struct git_work *git_work_close(struct git_work *g)
         return NULL;
 }
 
-/* Without memory, say, a folder stays until there is some. */
+static struct folder *find_left(const struct git_work *g, unsigned round)
+{
+        list_for_each(f, &g->folders, struct folder, node)
+                if (f->left && !f->busy && f->round < round)
+                        return f;
+        return NULL;
+}
+
+/* Without memory, say, a folder stays until there is some. Each is tried once; meanwhile others may come and
+ * go. */
 static void remove_left(struct git_work *g)
 {
-        list_for_each_safe(f, next, &g->folders, struct folder, node)
-                if (f->left && volume_remove_all(g->volume, f->name, NULL) == 0)
+        unsigned round = ++g->round;
+        struct folder *f;
+
+        while ((f = find_left(g, round))) {
+                f->round = round;
+                f->busy = true;
+                bool gone = remove_folder(g, f->name, NULL) == 0;
+
+                f->busy = false;
+                if (gone)
                         forget(f);
+        }
 }
 
 int git_work_name(struct git_work *g, const char *what, struct arena *arena, const char **ret,
