@@ -64,7 +64,7 @@ static int scan(struct slice input, size_t step, const struct pack_limits *limit
 
 static void try_pack(struct slice input)
 {
-        static const struct pack_limits limits = { 1 << 20, 1 << 16, 1 << 18, 1000 };
+        static const struct pack_limits limits = { 1 << 20, 1 << 16, 1 << 15, 1 << 18, 1000 };
 
         ASSERT(scan(input, input.len + 1, &limits) == scan(input, 1, &limits));
 }

@@ -20,6 +20,10 @@
 #define GIT_UNPACKED_FACTOR 16            /* all objects of a pack inflated, against the most it may have */
 #define GIT_OBJECTS_MAX 5000000           /* of a pack */
 #define GIT_OBJECT_MAX (256u << 20)       /* bytes of one object */
+#define GIT_WHOLE_MAX (128u << 20)        /* of what has to be in memory whole, as what is sent as a delta */
+#define GIT_TREE_MAX (16u << 20)          /* bytes of one folder's list of names */
+#define GIT_TREES_MAX (32u << 20)         /* of those of a folder and all it is in */
+#define GIT_TEXT_MAX (4u << 20)           /* bytes of a commit or a tag */
 #define GIT_PUSH_MAX (64u << 20)          /* bytes of a pack that is sent */
 #define GIT_DEPTH_MAX 64                  /* folders in folders */
 #define GIT_FILES_MAX 100000              /* of a tree */

@@ -2,7 +2,7 @@
 
 #include "common/base/memory.h"
 
-enum { OF_OFFSET = 6, OF_REFERENCE = 7 };
+enum { BLOB = 3, OF_OFFSET = 6, OF_REFERENCE = 7 };
 
 static void *z_alloc(void *ctx, unsigned n, unsigned size)
 {
@@ -43,6 +43,16 @@ static int check_size(struct pack_scan *s, uint64_t size, struct error *err)
                 return error_set(err, ERR_LIMIT, "the objects of the repository exceed %llu bytes",
                                  (unsigned long long)s->limits->all_bytes);
         return 0;
+}
+
+static int check_whole(const struct pack_scan *s, uint64_t size, struct error *err)
+{
+        if (size <= s->limits->whole_bytes)
+                return 0;
+        return error_set(err, ERR_LIMIT,
+                         "an object of the repository that is %s has %llu bytes: more than %llu",
+                         s->delta ? "sent as a difference" : "no file", (unsigned long long)size,
+                         (unsigned long long)s->limits->whole_bytes);
 }
 
 /* ---- steps: each takes what it can of *data ---- */
@@ -119,6 +129,8 @@ static int take_object_byte(struct pack_scan *s, unsigned char c, struct error *
         if (c & 128)
                 return 0;
         TRY(check_size(s, s->size, err));
+        if (s->head[0] != BLOB)
+                TRY(check_whole(s, s->size, err));
         if (s->head[0] == OF_OFFSET)
                 s->step = PACK_OFFSET;
         else if (s->head[0] == OF_REFERENCE)
@@ -152,8 +164,11 @@ static int check_delta(struct pack_scan *s, struct error *err)
                         if (!(s->sizes[at++] & 128))
                                 break;
                 }
+                if (i == 0)
+                        TRY(check_whole(s, size, err));
         }
-        return check_size(s, size, err);
+        TRY(check_size(s, size, err));
+        return check_whole(s, size, err);
 }
 
 static int end_data(struct pack_scan *s, struct error *err)

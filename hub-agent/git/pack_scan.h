@@ -7,8 +7,11 @@
 #include "common/base/error.h"
 
 struct pack_limits {
-        uint64_t pack_bytes, object_bytes,
-                all_bytes; /* the last: of all objects, inflated and made of deltas */
+        uint64_t pack_bytes;
+        uint64_t object_bytes; /* of one, inflated or made of a delta */
+        uint64_t whole_bytes;  /* of what has to be in memory whole: what is no blob, and what deltas are of,
+                                * have and make */
+        uint64_t all_bytes;    /* of all objects */
         uint64_t objects;
 };
 

@@ -36,6 +36,8 @@ struct git_hash repo_hash(const git_oid *oid);
 /* libgit2's global state, set up once: no configuration, no templates, small caches. */
 int repo_library_begin(struct error *err);
 int repo_signature(const struct git_person *p, git_signature **ret, struct error *err);
+/* An object that is not larger than one of its kind may be. */
+int repo_look_up(struct repo *r, const git_oid *oid, const char *what, git_object **ret, struct error *err);
 /* The tree of a commit, a tag or a tree. */
 int repo_tree_of(struct repo *r, const struct git_hash *of, git_tree **ret, struct error *err);
 /* Whether a name may stand in a tree. */

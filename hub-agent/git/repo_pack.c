@@ -34,6 +34,7 @@ int pack_intake_begin(struct pack_intake *p, struct repo *into, uint64_t pack_by
                                    .deadline_ms = deadline_ms,
                                    .limits = { .pack_bytes = pack_bytes,
                                                .object_bytes = GIT_OBJECT_MAX,
+                                               .whole_bytes = GIT_WHOLE_MAX,
                                                .all_bytes = pack_bytes * GIT_UNPACKED_FACTOR,
                                                .objects = GIT_OBJECTS_MAX } };
         buf_init(&p->waiting, 2 * PIECE);

@@ -152,11 +152,13 @@ struct commit_job {
 static int read_commit(struct repo *r, void *ctx, struct error *err)
 {
         const struct commit_job *j = ctx;
-        CLEANUP(repo_commit_cleanup) git_commit *c = NULL;
+        CLEANUP(repo_object_cleanup) git_object *c = NULL;
         git_oid oid = repo_oid(j->commit);
 
-        GIT_TRY(git_commit_lookup(&c, r->git, &oid), "read a commit");
-        return copy_commit(j->arena, c, j->ret, err);
+        TRY(repo_look_up(r, &oid, "read a commit", &c, err));
+        if (git_object_type(c) != GIT_OBJECT_COMMIT)
+                return error_set(err, ERR_NOT_FOUND, "read a commit: %s is none", j->commit->hex);
+        return copy_commit(j->arena, (git_commit *)c, j->ret, err);
 }
 
 int repo_commit(struct repo *r, const struct git_hash *commit, struct arena *arena,

@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #define PATH_BYTES 16384
+#define TAGS_MAX 16 /* of tags */
 
 bool repo_name_is_fine(const char *name, size_t n)
 {
@@ -13,14 +14,58 @@ bool repo_name_is_fine(const char *name, size_t n)
         return n != 4 || strncasecmp(name, ".git", 4) != 0;
 }
 
+/* libgit2 reads an object whole before it says how large it is. */
+int repo_look_up(struct repo *r, const git_oid *oid, const char *what, git_object **ret, struct error *err)
+{
+        CLEANUP(repo_odb_cleanup) git_odb *odb = NULL;
+        git_object_t type;
+        uint64_t most;
+        size_t n;
+
+        GIT_TRY(git_repository_odb(&odb, r->git), what);
+        GIT_TRY(git_odb_read_header(&n, &type, odb, oid), what);
+        most = type == GIT_OBJECT_BLOB   ? GIT_OBJECT_MAX
+               : type == GIT_OBJECT_TREE ? GIT_TREE_MAX
+                                         : GIT_TEXT_MAX;
+        if (n > most)
+                return error_set(err, ERR_LIMIT, "%s: a %s of %zu bytes: more than %llu", what,
+                                 git_object_type2string(type), n, (unsigned long long)most);
+        GIT_TRY(git_object_lookup(ret, r->git, oid, GIT_OBJECT_ANY), what);
+        return 0;
+}
+
+/* NULL: it leads no further. */
+static const git_oid *next_of(const git_object *o)
+{
+        switch (git_object_type(o)) {
+        case GIT_OBJECT_COMMIT:
+                return git_commit_tree_id((const git_commit *)o);
+        case GIT_OBJECT_TAG:
+                return git_tag_target_id((const git_tag *)o);
+        default:
+                return NULL;
+        }
+}
+
 int repo_tree_of(struct repo *r, const struct git_hash *of, git_tree **ret, struct error *err)
 {
-        CLEANUP(repo_object_cleanup) git_object *object = NULL;
         git_oid oid = repo_oid(of);
 
-        GIT_TRY(git_object_lookup(&object, r->git, &oid, GIT_OBJECT_ANY), "read a tree");
-        GIT_TRY(git_object_peel((git_object **)ret, object, GIT_OBJECT_TREE), "read a tree");
-        return 0;
+        for (int i = 0; i < TAGS_MAX; i++) {
+                CLEANUP(repo_object_cleanup) git_object *object = NULL;
+
+                TRY(repo_look_up(r, &oid, "read a tree", &object, err));
+                if (git_object_type(object) == GIT_OBJECT_TREE) {
+                        *ret = (git_tree *)TAKE_PTR(object);
+                        return 0;
+                }
+                const git_oid *next = next_of(object);
+
+                if (!next)
+                        return error_set(err, ERR_INVALID, "read a tree: %s is none", of->hex);
+                oid = *next;
+        }
+        return error_set(err, ERR_LIMIT, "read a tree: more than %d tags of tags", TAGS_MAX);
 }
 
 /* ---- one entry ---- */
@@ -84,6 +129,7 @@ struct walk_job {
         unsigned depth;
         size_t n;
         uint64_t bytes;
+        uint64_t tree_bytes; /* of the folders on the way */
 };
 
 static int walk_tree(struct repo *r, struct walk_job *j, git_tree *tree, struct error *err);
@@ -140,30 +186,59 @@ static int walk_entry(struct repo *r, struct walk_job *j, const git_tree_entry *
         return enters ? walk_folder(r, j, e, err) : 0;
 }
 
-static int walk_tree(struct repo *r, struct walk_job *j, git_tree *tree, struct error *err)
+/* One of two would hide the other from whoever looks. */
+static int check_name(const struct walk_job *j, const git_tree *tree, const git_tree_entry *e,
+                      struct error *err)
+{
+        const char *name = git_tree_entry_name(e);
+
+        if (!repo_name_is_fine(name, strlen(name)))
+                return error_set(err, ERR_INVALID, "'%.100s' below '%.200s' is a name that no file may have",
+                                 name, or_empty(j->path.data));
+        if (git_tree_entry_byname(tree, name) != e)
+                return error_set(err, ERR_INVALID, "two entries below '%.200s' have one name, '%.100s'",
+                                 or_empty(j->path.data), name);
+        return 0;
+}
+
+static int walk_entries(struct repo *r, struct walk_job *j, git_tree *tree, struct error *err)
 {
         size_t before = j->path.len, n = git_tree_entrycount(tree);
 
+        j->n += n;
+        if (j->n > GIT_FILES_MAX)
+                return error_set(err, ERR_LIMIT, "more than %d files and folders", GIT_FILES_MAX);
         for (size_t i = 0; i < n; i++) {
                 const git_tree_entry *e = git_tree_entry_byindex(tree, i);
-                const char *name = git_tree_entry_name(e);
 
                 if (repo_must_stop(r))
                         return error_set(err, ERR_TIMEOUT, "reading its files takes too long");
-                if (++j->n > GIT_FILES_MAX)
-                        return error_set(err, ERR_LIMIT, "more than %d files and folders", GIT_FILES_MAX);
-                if (!repo_name_is_fine(name, strlen(name)))
-                        return error_set(err, ERR_INVALID,
-                                         "'%.100s' below '%.200s' is a name that no file may have", name,
-                                         j->path.data);
+                TRY(check_name(j, tree, e, err));
                 if (before)
                         (void)buf_append_char(&j->path, '/');
-                (void)buf_append_str(&j->path, name);
+                (void)buf_append_str(&j->path, git_tree_entry_name(e));
                 TRY(buf_status(&j->path, err, "a path in the repository"));
                 TRY(walk_entry(r, j, e, err));
                 buf_truncate(&j->path, before);
         }
         return 0;
+}
+
+/* Those on the way are all in memory. */
+static int walk_tree(struct repo *r, struct walk_job *j, git_tree *tree, struct error *err)
+{
+        git_object_t type;
+        size_t n;
+
+        GIT_TRY(git_odb_read_header(&n, &type, j->odb, git_tree_id(tree)), "read a tree");
+        j->tree_bytes += n;
+        if (j->tree_bytes > GIT_TREES_MAX)
+                return error_set(err, ERR_LIMIT, "%.200s: names of folders in each other exceed %u bytes",
+                                 or_empty(j->path.data), GIT_TREES_MAX);
+        int code = walk_entries(r, j, tree, err);
+
+        j->tree_bytes -= n;
+        return code;
 }
 
 /* The tree to begin with; its path is put in front of all. */

@@ -232,7 +232,7 @@ static int scan(const struct buf *b, size_t step, const struct pack_limits *limi
         return code;
 }
 
-static const struct pack_limits small = { 1 << 20, 1000, 3000, 10 };
+static const struct pack_limits small = { 1 << 20, 1000, 600, 3000, 10 };
 
 /* "a file" of a blob, and a delta of it that says what it makes. */
 static void make_pack(struct buf *b, uint64_t says)
@@ -298,6 +298,47 @@ static void bombs_are_seen_before_they_are_unpacked(void **state)
         assert_int_equal(scan(&b, 1000, &small, &err), ERR_LIMIT);
         assert_string_equal(err.text, "the repository sends 11 objects: more than 10");
         buf_free(&b);
+}
+
+/* Of a blob nobody needs more at once than a piece. */
+static void what_has_to_be_in_memory_whole_has_a_bound_of_its_own(void **state)
+{
+        static char zeros[900];
+        static const unsigned kinds[] = { 1, 2, 4 };
+        struct error err = { 0 };
+        struct buf b, d;
+
+        for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+                begin_pack(&b, 1);
+                put_number(&b, 601, 4, kinds[i]);
+                put_packed(&b, zeros, 601);
+                assert_int_equal(scan(&b, 1000, &small, &err), ERR_LIMIT);
+                assert_string_equal(
+                        err.text, "an object of the repository that is no file has 601 bytes: more than 600");
+                buf_free(&b);
+        }
+        make_pack(&b, 601);
+        assert_int_equal(scan(&b, 1000, &small, &err), ERR_LIMIT);
+        assert_string_equal(
+                err.text,
+                "an object of the repository that is sent as a difference has 601 bytes: more than 600");
+        buf_free(&b);
+        begin_pack(&b, 2); /* what it is of */
+        put_number(&b, 900, 4, 3);
+        put_packed(&b, zeros, 900);
+        buf_init(&d, 64);
+        put_number(&d, 900, 7, 0);
+        put_number(&d, 6, 7, 0);
+        buf_append(&d, "\x90\x06", 2);
+        put_number(&b, d.len, 4, 6);
+        buf_append_char(&b, 15);
+        put_packed(&b, d.data, d.len);
+        assert_int_equal(scan(&b, 1000, &small, &err), ERR_LIMIT);
+        assert_string_equal(
+                err.text,
+                "an object of the repository that is sent as a difference has 900 bytes: more than 600");
+        buf_free(&b);
+        buf_free(&d);
 }
 
 static void what_is_no_pack_is_refused(void **state)
@@ -430,6 +471,7 @@ int main(void)
                 cmocka_unit_test(a_list_of_refs_has_its_bounds),
                 cmocka_unit_test(packs_are_seen_through_however_they_are_cut),
                 cmocka_unit_test(bombs_are_seen_before_they_are_unpacked),
+                cmocka_unit_test(what_has_to_be_in_memory_whole_has_a_bound_of_its_own),
                 cmocka_unit_test(what_is_no_pack_is_refused),
                 cmocka_unit_test(each_allocation_of_a_pack_that_fails_is_told),
                 cmocka_unit_test(addresses_are_taken_apart),
