@@ -11,6 +11,32 @@ static bool is_fatal(int code)
 
 /* ---- one target ---- */
 
+struct parsing {
+        struct resource_list *list;
+        struct slice text;
+        const char *source;
+        struct flux_target *target;
+        struct error *err;
+        int code;
+};
+
+static void parse_it(void *ctx)
+{
+        struct parsing *p = ctx;
+
+        p->code = resources_parse(p->list, p->text, p->source, p->target, p->err);
+}
+
+/* Many MiB take seconds. */
+static int parse(const struct load *l, struct parsing p)
+{
+        if (l->loop)
+                TRY(offload(l->loop, parse_it, &p, p.err));
+        else
+                parse_it(&p);
+        return p.code;
+}
+
 /* Objects are known by their text as it was read, so it stays as long as they do: once it is known that there
  * is room for it. */
 static int parse_text(struct arena *texts, const struct load *l, struct flux_target *target,
@@ -26,7 +52,7 @@ static int parse_text(struct arena *texts, const struct load *l, struct flux_tar
         kept = arena_strndup(texts, text.data, text.len);
         if (!kept)
                 return error_no_memory(err);
-        return resources_parse(ret, (struct slice){ kept, text.len }, source, target, err);
+        return parse(l, (struct parsing){ ret, { kept, text.len }, source, target, err, 0 });
 }
 
 static int parse_generated(struct arena *arena, struct arena *texts, const struct load *l,

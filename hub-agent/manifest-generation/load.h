@@ -11,7 +11,9 @@ struct load {
         const char *const *paths;      /* --git-path; none: the root */
         size_t n_paths;
         const struct resource_rules *rules;
-        size_t used; /* of LOAD_BYTES, by targets before */
+        struct loop
+                *loop; /* of the fiber that loads: what is large is parsed beside it; NULL: nobody waits */
+        size_t used;   /* of LOAD_BYTES, by targets before */
 };
 
 #define LOAD_BYTES (128u << 20) /* texts of all target paths: they stay as long as the objects */

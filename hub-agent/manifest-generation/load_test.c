@@ -97,6 +97,48 @@ static void run(struct bench *b, const char *const *files,
         checkout_close(&b->c);
 }
 
+static void other(void *ctx)
+{
+        *(bool *)ctx = true;
+}
+
+struct side_by_side {
+        struct bench bench;
+        struct fiber_group *group;
+        bool others_ran, done;
+};
+
+static void load_beside_another(void *ctx)
+{
+        struct side_by_side *s = ctx;
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        struct loaded l;
+
+        assert_non_null(fiber_spawn(s->group, "other", other, &s->others_ran));
+        assert_int_equal(load_all(&arena, &s->bench.load, &l, NULL), 0);
+        assert_int_equal(l.resources.n, 1);
+        assert_true(s->others_ran);
+        s->done = true;
+}
+
+/* 30 MiB of manifests take seconds, in which a lease has to be renewed. */
+static void others_run_while_manifests_are_parsed(void **state)
+{
+        static const char *const files[] = { "a.yaml", CM("a"), NULL };
+        struct side_by_side s = { 0 };
+        struct loop *loop = loop_new_real(NULL);
+
+        open_bench(&s.bench, files);
+        s.bench.load.loop = loop;
+        s.group = fiber_group_new(loop, NULL, "test");
+        assert_non_null(fiber_spawn(s.group, "load", load_beside_another, &s));
+        assert_int_equal(loop_run(loop, NULL), 0);
+        assert_true(s.done);
+        fiber_group_end(s.group);
+        loop_free(loop);
+        checkout_close(&s.bench.c);
+}
+
 /* "identity source" of each, and the errors of targets. */
 static void assert_loaded(const struct loaded *l, const char *resources, const char *errors)
 {
@@ -426,6 +468,7 @@ int main(void)
         mem_hook_libraries();
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(generated_and_raw_paths_are_loaded_together),
+                cmocka_unit_test(others_run_while_manifests_are_parsed),
                 cmocka_unit_test(switched_off_the_root_is_raw),
                 cmocka_unit_test(a_broken_path_leaves_the_others_working),
                 cmocka_unit_test(without_a_shell_raw_paths_work),

@@ -57,7 +57,8 @@ void load_setup(struct generator_agent *a, const struct git_hash *commit, const 
                                    .generation = o->generation ? &ret->generation : NULL,
                                    .paths = a->paths,
                                    .n_paths = a->n_paths,
-                                   .rules = &ret->rules };
+                                   .rules = &ret->rules,
+                                   .loop = a->world->loop };
 }
 
 int sync_load_checkout(struct generator_agent *a, const struct git_hash *commit, const struct checkout *c,
