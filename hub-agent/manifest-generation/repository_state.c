@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "common/base/digest.h"
 #include "common/base/text.h"
 
 const char *repository_state_name(enum repository_state s)
@@ -88,10 +89,10 @@ const char *repository_unready(const struct repository_status *s)
                                              : "git repo has not been cloned yet";
 }
 
-void repository_check_tag(const uint8_t random[5], char ret[REPOSITORY_CHECK_TAG_SIZE])
+void repository_check_tag(const char *set_name, char ret[REPOSITORY_CHECK_TAG_SIZE])
 {
-        static const char prefix[] = "flux-write-check-";
+        char sum[SHA256_HEX_SIZE];
 
-        memcpy(ret, prefix, sizeof(prefix) - 1);
-        text_hex_encode(random, 5, ret + sizeof(prefix) - 1);
+        sha256_hex(set_name, strlen(set_name), sum);
+        snprintf(ret, REPOSITORY_CHECK_TAG_SIZE, "flux-write-check-%.10s", sum);
 }

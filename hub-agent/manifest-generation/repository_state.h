@@ -38,6 +38,7 @@ void repository_done(struct repository_status *s, enum repository_step step, con
                      bool unknown_host, int64_t now_ms);
 /* Why it is not ready; NULL when it is. */
 const char *repository_unready(const struct repository_status *s);
-/* "flux-write-check-0123456789", of random bytes. */
+/* "flux-write-check-0123456789". The same for the same set, so that the next check takes away what one left
+ * whose answers were lost, or which ended before. */
 #define REPOSITORY_CHECK_TAG_SIZE 28
-void repository_check_tag(const uint8_t random[5], char ret[REPOSITORY_CHECK_TAG_SIZE]);
+void repository_check_tag(const char *set_name, char ret[REPOSITORY_CHECK_TAG_SIZE]);

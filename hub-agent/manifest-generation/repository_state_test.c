@@ -82,12 +82,14 @@ static void without_an_address_nothing_is_tried(void **state)
         assert_string_equal(repository_unready(&s), "git repo does not have valid config");
 }
 
-static void the_tag_of_the_check_has_ten_digits(void **state)
+static void the_tag_of_the_check_has_ten_digits_of_its_set(void **state)
 {
-        char tag[REPOSITORY_CHECK_TAG_SIZE];
+        char tag[REPOSITORY_CHECK_TAG_SIZE], other[REPOSITORY_CHECK_TAG_SIZE];
 
-        repository_check_tag((const uint8_t[]){ 1, 0x23, 0x45, 0x67, 0x89 }, tag);
-        assert_string_equal(tag, "flux-write-check-0123456789");
+        repository_check_tag("abc", tag);
+        assert_string_equal(tag, "flux-write-check-ba7816bf8f");
+        repository_check_tag("abd", other);
+        assert_string_not_equal(tag, other);
 }
 
 int main(void)
@@ -98,7 +100,7 @@ int main(void)
                 cmocka_unit_test(a_fetch_that_failed_goes_back_to_new),
                 cmocka_unit_test(a_fetch_can_be_asked_for),
                 cmocka_unit_test(without_an_address_nothing_is_tried),
-                cmocka_unit_test(the_tag_of_the_check_has_ten_digits),
+                cmocka_unit_test(the_tag_of_the_check_has_ten_digits_of_its_set),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

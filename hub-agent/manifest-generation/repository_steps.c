@@ -18,10 +18,8 @@ static int check_write(struct generator_agent *a, struct error *err)
 {
         const struct repository *r = &a->options->repository;
         char tag[REPOSITORY_CHECK_TAG_SIZE];
-        uint8_t random[5];
 
-        loop_random(a->world->loop, random, sizeof(random));
-        repository_check_tag(random, tag);
+        repository_check_tag(a->set_name, tag);
         return r->ops->check_write(r->ctx, tag, err);
 }
 

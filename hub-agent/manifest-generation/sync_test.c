@@ -380,6 +380,22 @@ RIG_TEST(a_branch_that_is_missing_is_looked_for_every_ten_seconds, {
         generator_end(&g);
 })
 
+/* spec/flux-yaml.md checklist 5: what an earlier check left is taken away by the next */
+RIG_TEST(the_tag_of_the_write_check_is_the_same_each_time, {
+        struct generator g;
+        char tag[64];
+
+        generator_make(r, &g);
+        commit_file(&g.repository, "a.yaml", CONFIG_MAP("one", "{a: b}"));
+        generator_start(&g);
+        snprintf(tag, sizeof(tag), "%s", g.repository.checked_tag);
+        generator_stop(&g);
+        generator_start(&g);
+        assert_int_equal(g.repository.checked, 2);
+        assert_string_equal(g.repository.checked_tag, tag);
+        generator_end(&g);
+})
+
 RIG_TEST(a_repository_that_cannot_be_written_is_not_ready, {
         struct generator g;
 
@@ -487,6 +503,7 @@ int main(void)
                 cmocka_unit_test(a_sync_is_told_with_its_commits_and_workloads),
                 cmocka_unit_test(syncs_are_measured),
                 cmocka_unit_test(a_branch_that_is_missing_is_looked_for_every_ten_seconds),
+                cmocka_unit_test(the_tag_of_the_write_check_is_the_same_each_time),
                 cmocka_unit_test(a_repository_that_cannot_be_written_is_not_ready),
                 cmocka_unit_test(a_host_that_nobody_knows_is_unreachable),
                 cmocka_unit_test(a_read_only_repository_is_never_written_and_the_secret_keeps_the_state),
