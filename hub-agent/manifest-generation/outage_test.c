@@ -7,6 +7,7 @@ struct bad_way {
         const char *path; /* of requests that meet their fate; NULL = none */
         const char *method;
         int fate;
+        int skip;  /* that many before them go well */
         int times; /* so many; 0 = all */
 };
 
@@ -17,6 +18,10 @@ static int fate_of(void *ctx, const struct http_request *rq)
         if (!way->path || !strstr(rq->path, way->path) ||
             (way->method && !text_equal(rq->method, way->method)))
                 return 0;
+        if (way->skip > 0) {
+                way->skip--;
+                return 0;
+        }
         if (way->times > 0 && --way->times == 0)
                 way->path = NULL;
         return way->fate;
@@ -188,6 +193,30 @@ RIG_TEST(a_tag_that_cannot_be_pushed_fails_the_sync_and_is_pushed_later, {
         end(&g);
 })
 
+/* spec/flux-yaml.md checklist 50 */
+RIG_TEST(a_request_is_answered_though_the_first_answers_are_lost, {
+        struct bad_way way;
+        struct generator g;
+
+        begin(r, &g, &way, CONFIG_MAP("one", "{a: b}"));
+        way.path = "/configmaps/job";
+        way.method = "PATCH";
+        way.fate = 429;
+        way.skip = 2; /* queued, running */
+        way.times = 3;
+        rig_post(r, "/api/v1/namespaces/fleet-system/configmaps",
+                 "{\"metadata\":{\"name\":\"job\",\"labels\":{\"fluxcd.io/request\":\"true\"}},"
+                 "\"data\":{\"type\":\"sync\"}}");
+        pass(&g, MINUTES);
+        assert_null(way.path);
+        assert_int_equal(rig_get(r, "/api/v1/namespaces/fleet-system/configmaps/job"), 200);
+        assert_string_equal(or_empty(sync_annotation(r->answer, REQUEST_STATUS)), REQUEST_SUCCEEDED);
+        assert_string_equal(or_empty(sync_annotation(r->answer, REQUEST_COMMIT)), fake_hash(0).hex);
+        assert_non_null(strstr(or_empty(sync_annotation(r->answer, REQUEST_RESULT)), "1 objects"));
+        assert_int_equal(g.repository.checkouts, 2); /* at the start, and once for it */
+        end(&g);
+})
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -199,6 +228,7 @@ int main(void)
                 cmocka_unit_test(an_answer_that_does_not_arrive_is_given_again),
                 cmocka_unit_test(a_repository_that_is_away_is_tried_until_it_is_back),
                 cmocka_unit_test(a_tag_that_cannot_be_pushed_fails_the_sync_and_is_pushed_later),
+                cmocka_unit_test(a_request_is_answered_though_the_first_answers_are_lost),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

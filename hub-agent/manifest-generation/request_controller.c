@@ -101,14 +101,69 @@ static int answer(struct reconcile *rc, const struct object_meta *m, const char 
         return code;
 }
 
+/* What a request that is done is told, however long the hub is away. */
+struct owed_answer {
+        bool given;
+        const char *status;
+        char *commit, *result; /* commit NULL = none */
+};
+
+void owed_answer_free(void *owed)
+{
+        struct owed_answer *w = owed;
+
+        mem_free(w->commit);
+        mem_free(w->result);
+        mem_free(w);
+}
+
+static struct owed_answer *owed_answer_new(const char *status, const char *commit, const char *result)
+{
+        struct owed_answer *w = NEW(struct owed_answer);
+
+        if (!w)
+                return NULL;
+        *w = (struct owed_answer){ .status = status,
+                                   .commit = commit ? mem_strdup(commit) : NULL,
+                                   .result = mem_strdup(result) };
+        if (w->result && (w->commit || !commit))
+                return w;
+        owed_answer_free(w);
+        return NULL;
+}
+
+/* The request may go meanwhile, and with it what is owed. */
+static int give(struct reconcile *rc, const struct object_meta *m, struct error *err)
+{
+        struct map *answered = &generator_of(rc)->answered;
+        const char *uid = or_empty(m->uid);
+        struct owed_answer *w = map_get(answered, uid);
+
+        if (!w || w->given)
+                return 0;
+        TRY(answer(rc, m, w->status, w->commit, w->result, err));
+        w = map_get(answered, uid);
+        if (w)
+                w->given = true;
+        return 0;
+}
+
 static struct outcome request_reconcile(struct reconcile *rc)
 {
         struct generator_agent *a = generator_of(rc);
         const struct object *o = informer_get(a->requests, rc->ns, rc->name);
         struct object_meta m;
 
-        if (!o || !request_is_open(&o->meta) || map_has(&a->answered, or_empty(o->meta.uid)))
+        if (!o || !request_is_open(&o->meta))
                 return done();
+        if (map_has(&a->answered, or_empty(o->meta.uid))) {
+                m = (struct object_meta){ .ns = rc->ns,
+                                          .name = rc->name,
+                                          .uid = arena_strdup(rc->arena, or_empty(o->meta.uid)) };
+                if (!m.uid)
+                        error_no_memory(rc->err);
+                return !m.uid || give(rc, &m, rc->err) < 0 ? failed(rc->err) : done();
+        }
         work_ask(a);
         if (string_map_get(&o->meta.annotations, REQUEST_STATUS) ||
             text_equal(a->running, or_empty(o->meta.uid)))
@@ -242,6 +297,28 @@ static void measure(struct generator_agent *a, const struct object_meta *m, bool
                        success ? yes : no);
 }
 
+/* Told at once; failing that, the other controller tells it. */
+static int conclude(struct reconcile *rc, const struct object_meta *m, const char *status, const char *commit,
+                    const char *result)
+{
+        struct generator_agent *a = generator_of(rc);
+        struct owed_answer *w = owed_answer_new(status, commit, result);
+        AUTO_KEY struct key key = KEY_EMPTY;
+
+        if (!w || map_put(&a->answered, or_empty(m->uid), w) < 0) {
+                if (w)
+                        owed_answer_free(w);
+                return error_no_memory(rc->err);
+        }
+        if (give(rc, m, rc->err) == 0 || rc->err->code == ERR_CANCELLED)
+                return rc->err->code;
+        error_clear(rc->err);
+        if (object_key(&key, m->ns, m->name) < 0)
+                return error_no_memory(rc->err);
+        manager_enqueue(a->manager, &request_controller, key.text, QUEUE_HIGH);
+        return 0;
+}
+
 static int work_on(struct reconcile *rc, const struct object *o)
 {
         struct generator_agent *a = generator_of(rc);
@@ -261,11 +338,9 @@ static int work_on(struct reconcile *rc, const struct object *o)
                 return error_set(rc->err, code, "cancelled");
         }
         measure(a, m, code == 0, began_us, began_wall_ms);
-        if (map_put(&a->answered, or_empty(m->uid), a) < 0)
-                code = error_no_memory(&err);
         error_clear(rc->err);
-        code = answer(rc, m, code == 0 ? REQUEST_SUCCEEDED : REQUEST_FAILED, result.commit,
-                      code == 0 || result.text.len ? or_empty(result.text.data) : err.text, rc->err);
+        code = conclude(rc, m, code == 0 ? REQUEST_SUCCEEDED : REQUEST_FAILED, result.commit,
+                        code == 0 || result.text.len ? or_empty(result.text.data) : err.text);
         buf_free(&result.text);
         return code;
 }
