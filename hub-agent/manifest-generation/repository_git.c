@@ -121,6 +121,27 @@ static int need_mirror(struct repository_git *g, struct error *err)
         return repo_create(w, g->path, &g->mirror, err);
 }
 
+/* Packs are never put together, so one day there are too many; and a mirror may have been removed from
+ * outside. */
+static int check_mirror(struct repository_git *g, struct error *err)
+{
+        size_t most = g->options->most_packs ? g->options->most_packs : MIRROR_PACKS_MAX, n = 0;
+        AUTO_FREE char *packs = mem_printf("%s/objects/pack", strrchr(g->path, '/') + 1);
+        AUTO_FREE char *names = NULL;
+        int code = packs ? volume_list(g->folder, packs, &names, err) : error_no_memory(err);
+
+        if (code < 0 && code != ERR_NOT_FOUND)
+                return code;
+        error_clear(err);
+        for (const char *name = names; name && *name; name += strlen(name) + 1)
+                n += text_ends_with(name, ".pack");
+        if (code == 0 && n < most)
+                return 0;
+        g->mirror = repo_close(g->mirror);
+        TRY(volume_remove_all(g->folder, strrchr(g->path, '/') + 1, err));
+        return need_mirror(g, err);
+}
+
 /* ---- the remote ---- */
 
 /* A user in the address counts before the Secret's. */
@@ -164,6 +185,7 @@ static int mirror(struct repository_git *g, struct error *err)
         struct remote_access access;
 
         TRY(open_remote(g, REMOTE_FETCH, &arena, &access, &r, err));
+        TRY(check_mirror(g, err)); /* now that the remote answers */
         return remote_mirror(r, g->mirror, prefixes, ARRAY_LEN(prefixes), deadline_of(g), NULL, err);
 }
 

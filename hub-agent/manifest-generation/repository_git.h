@@ -15,7 +15,10 @@ struct repository_git_options {
         const char *user, *mail; /* committer */
         const char *folder;      /* this agent's alone */
         int64_t timeout_ms;      /* of each operation */
+        size_t most_packs;       /* of the mirror, before it is made anew; 0 = MIRROR_PACKS_MAX */
 };
+
+#define MIRROR_PACKS_MAX 200 /* each fetch with news brings one, and each is an open file */
 
 struct repository_git;
 /* Borrows the options. Removes checkouts that an earlier process left. ERR_SYSTEM. */

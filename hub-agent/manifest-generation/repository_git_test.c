@@ -309,6 +309,66 @@ RIG_TEST(what_takes_too_long_is_told_as_its_command, {
         close_bench(&b);
 })
 
+static size_t count_packs(struct bench *b)
+{
+        AUTO_FREE char *names = NULL;
+        AUTO_FREE char *folder = NULL;
+        struct volume *v;
+        size_t n = 0;
+
+        MUST(b, volume_open(&b->world, b->folder, &v, &b->err));
+        MUST(b, volume_list(v, "", &names, &b->err));
+        for (const char *name = names; *name; name += strlen(name) + 1)
+                if (text_starts_with(name, "mirror-"))
+                        folder = mem_printf("%s/objects/pack", name);
+        mem_free(TAKE_PTR(names));
+        MUST(b, volume_list(v, folder, &names, &b->err));
+        for (const char *name = names; *name; name += strlen(name) + 1)
+                n += text_ends_with(name, ".pack");
+        volume_close(v);
+        return n;
+}
+
+RIG_TEST(a_mirror_of_many_packs_is_made_anew, {
+        struct git_hash head;
+        struct git_hash at;
+        struct bench b;
+        char text[2] = "a";
+
+        open_bench(r, &b);
+        b.options.most_packs = 3;
+        for (int i = 0; i < 8; i++) {
+                text[0]++;
+                head = git_server_commit(&b.server, "main", "a", text);
+                fetch(&b);
+                MUST(&b, repository_git_ops.head(b.git, &at, &b.err));
+                assert_string_equal(at.hex, head.hex);
+                assert_true(count_packs(&b) <= 3);
+        }
+        head = git_server_commit(&b.server, "main", "a", "z");
+        b.server.fault = FAULT_HANGS; /* who does not answer takes nothing away */
+        assert_int_equal(repository_git_ops.fetch(b.git, &b.err), ERR_TIMEOUT);
+        assert_true(count_packs(&b) > 0);
+        close_bench(&b);
+})
+
+RIG_TEST(a_mirror_that_somebody_removed_is_made_anew, {
+        AUTO_FREE char *command = NULL;
+        struct git_hash head;
+        struct git_hash at;
+        struct bench b;
+
+        open_bench(r, &b);
+        head = git_server_commit(&b.server, "main", "a", "b");
+        fetch(&b);
+        command = mem_printf("rm -rf %s/mirror-*", b.folder);
+        assert_int_equal(system(command), 0);
+        fetch(&b);
+        MUST(&b, repository_git_ops.head(b.git, &at, &b.err));
+        assert_string_equal(at.hex, head.hex);
+        close_bench(&b);
+})
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -322,6 +382,8 @@ int main(void)
                 cmocka_unit_test(who_was_faster_is_not_overwritten),
                 cmocka_unit_test(the_secret_opens_the_repository_and_is_not_told),
                 cmocka_unit_test(what_takes_too_long_is_told_as_its_command),
+                cmocka_unit_test(a_mirror_of_many_packs_is_made_anew),
+                cmocka_unit_test(a_mirror_that_somebody_removed_is_made_anew),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
