@@ -19,15 +19,31 @@ static int open_wire(struct remote *r, int64_t deadline_ms, struct error *err)
                             : wire_open_http(&base, &r->wire, err);
 }
 
+struct ending {
+        struct advertisement *a;
+        struct error *err;
+        int code;
+};
+
+static void end_refs(void *ctx)
+{
+        struct ending *e = ctx;
+
+        e->code = advertisement_end(e->a, e->err);
+}
+
 static int read_refs(struct remote *r, int64_t deadline_ms, struct error *err)
 {
         struct advertisement a;
+        struct ending e = { &a, err, 0 };
 
         advertisement_begin(&a, r->arena, r->wire->url.ssh ? NULL : remote_service_name(r->service));
         int code = r->wire->ops->advertise(r->wire, &a, deadline_ms, err);
 
         if (code == 0)
-                code = advertisement_end(&a, err);
+                code = offload(r->access->world->loop, end_refs, &e, err); /* it sorts 100,000 names */
+        if (code == 0)
+                code = e.code;
         if (code < 0)
                 return error_wrap(err, "%s", r->wire->public_url);
         r->refs = a.refs;

@@ -304,6 +304,31 @@ static int store(struct git_pass *g, const struct git_candidate *c, const char *
 
 /* ---- a run ---- */
 
+struct choosing {
+        struct git_pass *git;
+        const struct git_refs *refs;
+        struct git_choice *ret;
+        int code;
+};
+
+static void choose(void *ctx)
+{
+        struct choosing *c = ctx;
+        struct reconcile *rc = c->git->pass->rc;
+
+        c->code = git_choose(c->git->spec->ref, c->refs, rc->arena, c->ret, rc->err);
+}
+
+/* Of up to 100,000 names. */
+static int choose_beside(struct git_pass *g, const struct git_refs *refs, struct git_choice *ret)
+{
+        struct choosing c = { g, refs, ret, 0 };
+        struct reconcile *rc = g->pass->rc;
+
+        TRY(offload(rc->kube->world->loop, choose, &c, rc->err));
+        return c.code;
+}
+
 static int look(struct git_pass *g, struct remote *remote)
 {
         struct source_pass *p = g->pass;
@@ -318,7 +343,7 @@ static int look(struct git_pass *g, struct remote *remote)
                 error_set(rc->err, ERR_NOT_FOUND, "git repository is empty");
                 return source_fails(p, &failing_git_empty);
         }
-        if (git_choose(g->spec->ref, refs, rc->arena, &choice, rc->err) < 0)
+        if (choose_beside(g, refs, &choice) < 0)
                 return git_pass_fails(g);
         TRY(is_unchanged(g, &choice, &same));
         if (same) {
