@@ -9,6 +9,7 @@
 #include "common/base/limits.h"
 #include "common/base/memory.h"
 #include "common/net/cert.h"
+#include "common/net/held_numbers.h"
 #include "common/net/http_server_internal.h"
 
 #define DEFAULT_REQUEST_MS 75000
@@ -420,15 +421,20 @@ static int open_vhost(struct http_server *s, const struct http_server_options *o
 /* A context on a foreign loop ends in two steps, with the turns between in which libuv closes its handles. */
 static void close_context(struct http_server *s)
 {
+        struct held_numbers *held;
+
         if (!s->context)
                 return;
+        held = held_numbers_look();
         lws_context_destroy(s->context);
+        held_numbers_take(held);
         while (!list_empty(&s->connections))
                 fiber_sleep(s->loop, 1);
         for (int turn = 0; turn < 2; turn++)
                 fiber_sleep(s->loop, 1);
         if (s->context)
                 lws_context_destroy(s->context);
+        held_numbers_free(held);
 }
 
 static struct http_server *server_free(struct http_server *s)

@@ -1,5 +1,8 @@
 /* The agents' own server, byte by byte: what it does with requests that no library would send, with a crowd,
  * and with certificates that change. */
+#include <sys/mman.h>
+#include <sys/stat.h>
+
 #include "common/base/limits.h"
 #include "common/net/cert.h"
 #include "common/net/http_server_cases_test.h"
@@ -254,10 +257,63 @@ static void the_oldest_of_too_many_gives_way(void **state)
         run_with(&o, places_body);
 }
 
+/* ---- files of others ---- */
+
+#define OTHERS 64
+
+/* Files that somebody opens, one in each turn, while a server ends. */
+struct others {
+        struct loop *loop;
+        int fd[OTHERS];
+        ino_t inode[OTHERS];
+        size_t n;
+        bool enough;
+};
+
+static void open_others(void *ctx)
+{
+        struct others *o = ctx;
+        struct stat st;
+
+        while (!o->enough && o->n < OTHERS) {
+                o->fd[o->n] = memfd_create("other", MFD_CLOEXEC);
+                assert_true(o->fd[o->n] >= 0 && fstat(o->fd[o->n], &st) == 0);
+                o->inode[o->n++] = st.st_ino;
+                fiber_yield(o->loop);
+        }
+        o->enough = true;
+}
+
+static void others_body(struct rig *r)
+{
+        struct others o = { .loop = r->loop };
+        struct stat st;
+
+        for (int i = 0; i < 5; i++) {
+                o.n = 0;
+                o.enough = false;
+                assert_non_null(fiber_spawn(r->group, "others", open_others, &o));
+                rig_stop(r);
+                o.enough = true;
+                fiber_yield(r->loop);
+                for (size_t k = 0; k < o.n; k++) {
+                        assert_int_equal(fstat(o.fd[k], &st), 0);
+                        assert_int_equal(st.st_ino, o.inode[k]);
+                        close(o.fd[k]);
+                }
+                rig_start(r);
+        }
+}
+static void a_server_that_ends_closes_no_file_of_others(void **state)
+{
+        run(say_path, others_body);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 HTTP_SERVER_CASES,
+                cmocka_unit_test(a_server_that_ends_closes_no_file_of_others),
                 cmocka_unit_test(the_oldest_of_too_many_gives_way),
                 cmocka_unit_test(a_taken_port_or_a_bad_address_is_an_error),
                 cmocka_unit_test(bad_requests_are_refused_and_meet_no_handler),
