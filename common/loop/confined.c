@@ -17,6 +17,7 @@
 #define CANCEL_GRACE_MS 1000 /* we are ending ourselves */
 #define END_MS 30000         /* for what was killed to be gone */
 #define REST_MS 1000         /* for what it said to be read */
+#define AWAKE_MS 100         /* between two tries to have a keeper that was stopped go on */
 
 struct run {
         const struct confined *c;
@@ -217,18 +218,32 @@ static int wait_for_end(struct run *r, int64_t deadline)
         return code;
 }
 
+/* The program runs as our user, so it can stop its keeper: that one is told to go on, as often as it takes.
+ */
+static void await_keeper(struct run *r, bool (*done)(const struct run *r), int64_t ms)
+{
+        int64_t deadline = loop_now_ms(r->loop) + ms;
+
+        while (!done(r) && loop_now_ms(r->loop) < deadline) {
+                kill(r->keeper, SIGCONT);
+                (void)fiber_park(r->loop, MIN(deadline, loop_now_ms(r->loop) + AWAKE_MS));
+        }
+}
+
+static bool has_ended(const struct run *r)
+{
+        return !r->talk_open;
+}
+
 static void end_it(struct run *r, int64_t grace_ms)
 {
-        int64_t deadline = loop_now_ms(r->loop) + grace_ms;
+        int64_t deadline;
 
         if (!is_over(r))
                 tell_keeper(r, KEEPER_TERM);
-        while (!is_over(r) && fiber_park(r->loop, deadline) == 0)
-                ;
+        await_keeper(r, is_over, grace_ms);
         tell_keeper(r, KEEPER_KILL);
-        deadline = loop_now_ms(r->loop) + END_MS;
-        while (r->talk_open && fiber_park(r->loop, deadline) == 0)
-                ;
+        await_keeper(r, has_ended, END_MS);
         if (r->talk_open)
                 kill(r->keeper, SIGKILL); /* it waits for what the kernel does not let go */
         /* what they said before; unless somebody else was handed the other end */

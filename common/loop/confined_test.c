@@ -327,6 +327,17 @@ static void those_that_leave_the_group_are_ended_too(void **state)
         forget(&b);
 }
 
+static void one_that_stops_its_keeper_is_ended_all_the_same(void **state)
+{
+        struct bench b = { .c = { .time_limit_ms = 200, .grace_ms = 100 } };
+
+        shell(&b, "setsid sleep 1000 & echo $!; echo $$; kill -STOP $PPID; sleep 1000");
+        assert_int_equal(b.code, 0);
+        assert_int_equal(b.end.how, CONFINED_TOO_LONG);
+        assert_gone(b.end.output);
+        forget(&b);
+}
+
 /* As mains with secrets do; the last test, since it cannot be taken back. */
 static void a_process_that_cannot_be_looked_into_ends_them_all_the_same(void **state)
 {
@@ -487,6 +498,7 @@ int main(void)
                 cmocka_unit_test(one_that_does_not_listen_is_killed),
                 cmocka_unit_test(what_it_leaves_behind_is_ended_with_it),
                 cmocka_unit_test(those_that_leave_the_group_are_ended_too),
+                cmocka_unit_test(one_that_stops_its_keeper_is_ended_all_the_same),
                 cmocka_unit_test(those_that_still_write_are_waited_for),
                 cmocka_unit_test(those_of_one_that_failed_are_not),
                 cmocka_unit_test(a_cancelled_fiber_leaves_nothing_behind),
