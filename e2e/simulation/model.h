@@ -3,6 +3,7 @@
 #pragma once
 
 #include "e2e/scenarios/fleet.h"
+#include "e2e/simulation/sim_git.h"
 #include "e2e/simulation/wish.h"
 
 enum model_choice { CHOICE_NEVER, CHOICE_MAY, CHOICE_MUST };
@@ -20,5 +21,5 @@ json_t *model_rendered(const struct wish *w, unsigned app, enum wish_place place
                        unsigned member, bool *ret_absent);
 
 /* Reads hub and members, 0 if they are as the model says, else ERR_INVALID with the first difference: object,
- * cluster, what is and what should be. */
-int model_compare(struct fleet *f, const struct wish *w, struct error *err);
+ * cluster, what is and what should be. `git`: NULL where no repository is played. */
+int model_compare(struct fleet *f, const struct wish *w, struct sim_git *git, struct error *err);

@@ -385,6 +385,8 @@ static int judge_member(struct fleet *f, const struct wish *w, unsigned index, c
         code = member_view_read(k, &w->members[index], &v, err);
         for (unsigned app = 0; app < WISH_APPS && code == 0; app++)
                 code = model_judge_app(w, app, places[app], &m, err);
+        if (code == 0)
+                code = model_judge_member_beds(f, &w->garden, index, w->members[index].before.n > 0, err);
         if (code == 0 && w->desk.there)
                 code = model_judge_tenants(&w->desk, &h->desk, v.lists[LIST_CONFIG_MAPS],
                                            w->members[index].before.n > 0, err) < 0
@@ -425,7 +427,7 @@ static int judge_sets(struct fleet *f, const struct wish *w, unsigned index, str
 
 /* ---- all ---- */
 
-int model_compare(struct fleet *f, const struct wish *w, struct error *err)
+int model_compare(struct fleet *f, const struct wish *w, struct sim_git *git, struct error *err)
 {
         struct model_place places[WISH_APPS][WISH_PLACES];
         struct hub_view hub = { NULL };
@@ -447,6 +449,8 @@ int model_compare(struct fleet *f, const struct wish *w, struct error *err)
                 code = judge_desk(w, &hub, err);
         if (code == 0)
                 code = model_judge_shelf(f, &w->shelf, err);
+        if (code == 0)
+                code = model_judge_garden(f, &w->garden, git, err);
         for (unsigned i = 1; i <= w->n_members && code == 0; i++)
                 if (model_is_in(w, i))
                         code = judge_member(f, w, i, &hub, places, err);

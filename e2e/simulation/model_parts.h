@@ -111,6 +111,9 @@ struct model_desk {
 };
 /* Charts and repositories, and that the files they name are served. Parks. */
 int model_judge_shelf(struct fleet *f, const struct wish_shelf *shelf, struct error *err);
+int model_judge_garden(struct fleet *f, const struct wish_garden *g, struct sim_git *git, struct error *err);
+int model_judge_member_beds(struct fleet *f, const struct wish_garden *g, unsigned member, bool was_out,
+                            struct error *err);
 int model_judge_source(const struct wish_desk *desk, unsigned source, const struct model_desk *live,
                        struct error *err);
 int model_judge_table(const struct wish_desk *desk, unsigned table, const struct model_desk *live,

@@ -15,9 +15,11 @@
 #define SET_BEGINNINGS 2 /* the first of these turns make sets */
 #define DUE_SETS 2       /* in a seed that plays sets, as many moves more are of these kinds' turn */
 #define LAST_CHANGES 4
-#define CHART_EVERY 5 /* one seed in so many plays charts */
-#define DUE_CHARTS 3  /* turns of its kinds in such a seed, one after the other */
-#define DUE_TABLES 4  /* in one that plays ResourceSets */
+#define CHART_EVERY 5  /* one seed in so many plays charts */
+#define DUE_CHARTS 3   /* turns of its kinds in such a seed, one after the other */
+#define GARDEN_EVERY 5 /* one seed in so many plays a Git repository */
+#define DUE_GARDEN 5   /* turns of its kinds in such a seed, one after the other */
+#define DUE_TABLES 4   /* in one that plays ResourceSets */
 #define DICE_MIX 0x9e3779b97f4a7c15u
 
 const struct move_kind move_kinds[] = {
@@ -163,6 +165,29 @@ const struct move_kind move_kinds[] = {
         { "artifact-lose", 18, move_artifact_lose, SEEDS_CHARTS },
         { "volume-full", 6, move_volume_full, SEEDS_CHARTS },
         { "volume-room", 6, move_volume_room, SEEDS_CHARTS },
+        /* a Git repository and its agent: in the seeds that have it */
+        { "plot-change", 16, move_plot_change, SEEDS_GARDEN },
+        { "plot-add", 14, move_plot_add, SEEDS_GARDEN },
+        { "plot-remove", 12, move_plot_remove, SEEDS_GARDEN },
+        { "plot-rename", 6, move_plot_rename, SEEDS_GARDEN },
+        { "plot-ignore", 6, move_plot_ignore, SEEDS_GARDEN },
+        { "bed-place", 6, move_bed_place, SEEDS_GARDEN },
+        { "bed-break", 9, move_bed_break, SEEDS_GARDEN },
+        { "bed-clear", 8, move_bed_clear, SEEDS_GARDEN },
+        { "bed-mend", 9, move_bed_mend, SEEDS_GARDEN },
+        { "branch-force", 7, move_branch_force, SEEDS_GARDEN },
+        { "tag-move", 7, move_tag_move, SEEDS_GARDEN },
+        { "plot-edit", 9, move_plot_edit, SEEDS_GARDEN },
+        { "plot-delete", 7, move_plot_delete, SEEDS_GARDEN },
+        { "plot-leave", 6, move_plot_leave, SEEDS_GARDEN },
+        { "plot-neighbour", 6, move_plot_neighbour, SEEDS_GARDEN },
+        { "garden-sync", 6, move_garden_sync, SEEDS_GARDEN },
+        { "garden-collect", 8, move_garden_collect, SEEDS_GARDEN },
+        { "remote-trouble", 8, move_remote_trouble, SEEDS_GARDEN },
+        { "remote-answer", 12, move_remote_answer, SEEDS_GARDEN },
+        { "stop-gardener", 5, move_stop_gardener, SEEDS_GARDEN },
+        { "kill-gardener", 8, move_kill_gardener, SEEDS_GARDEN },
+        { "start-gardener", 12, move_start_gardener, SEEDS_GARDEN },
         /* accidents */
         { "stop-member", 3, move_stop_member },
         { "kill-member", 5, move_kill_member },
@@ -210,6 +235,11 @@ bool moves_have_charts(uint64_t seed)
         return seed % CHART_EVERY == 2;
 }
 
+bool moves_have_garden(uint64_t seed)
+{
+        return seed % GARDEN_EVERY == 4;
+}
+
 static struct draw begin_draw(uint64_t seed)
 {
         return (struct draw){ seed,
@@ -217,7 +247,8 @@ static struct draw begin_draw(uint64_t seed)
                                 [SEEDS_BIG] = seed * DICE_MIX / (UINT64_MAX / 100 + 1) < BIG_SEEDS,
                                 [SEEDS_SETS] = seed % SET_EVERY == 0,
                                 [SEEDS_TABLES] = moves_have_tables(seed),
-                                [SEEDS_CHARTS] = moves_have_charts(seed) } };
+                                [SEEDS_CHARTS] = moves_have_charts(seed),
+                                [SEEDS_GARDEN] = moves_have_garden(seed) } };
 }
 
 static bool is_played(const struct draw *w, unsigned kind)
@@ -336,6 +367,28 @@ static bool is_chart_due(const struct draw *w, uint64_t i, unsigned *ret_kind)
         return true;
 }
 
+static bool is_garden_due(const struct draw *w, uint64_t i, unsigned *ret_kind)
+{
+        uint64_t turn = i / DUE_EVERY;
+
+        if (!w->plays[SEEDS_GARDEN] || i < BEGINNING || i % DUE_EVERY != 1)
+                return false;
+        *ret_kind = turn_of(SEEDS_GARDEN, w->seed / GARDEN_EVERY * DUE_GARDEN + turn % DUE_GARDEN);
+        return true;
+}
+
+/* Beside these turns another move of four is one of the garden, by weight: what is committed is soon old. */
+static bool is_of_garden(const struct draw *w, uint64_t i, uint64_t dice, unsigned *ret_kind)
+{
+        struct draw garden = { .seed = w->seed, .plays = { [SEEDS_GARDEN] = w->plays[SEEDS_GARDEN] } };
+        struct dice d = { dice ^ DICE_MIX };
+
+        if (!w->plays[SEEDS_GARDEN] || i < BEGINNING || i % DUE_EVERY != DUE_EVERY / 2)
+                return false;
+        *ret_kind = draw_kind(&garden, &d);
+        return true;
+}
+
 /* Beside these turns another move of four is one of a table, by weight: tables stand still by themselves. */
 static bool is_of_table(const struct draw *w, uint64_t i, uint64_t dice, unsigned *ret_kind)
 {
@@ -389,8 +442,9 @@ struct move *moves_draw(uint64_t seed, int64_t ms, unsigned members, size_t *ret
                 if (i < BEGINNING)
                         m.kind = (unsigned)i % 2;
                 m.due = is_set_due(&w, i, &m.kind) || is_chart_due(&w, i, &m.kind) ||
-                        is_table_due(&w, i, &m.kind) ||
-                        (!is_of_table(&w, i, m.dice, &m.kind) && is_due(&w, i, &m.kind));
+                        is_garden_due(&w, i, &m.kind) || is_table_due(&w, i, &m.kind) ||
+                        (!is_of_table(&w, i, m.dice, &m.kind) && !is_of_garden(&w, i, m.dice, &m.kind) &&
+                         is_due(&w, i, &m.kind));
                 if (at >= ms || vec_push(&moves, m) < 0)
                         break;
         }

@@ -17,6 +17,8 @@ struct move {
 
 struct player {
         struct fleet *fleet;
+        struct sim_git *git; /* NULL: no repository is played */
+        bool gardener_down;
         struct wish *wish;
         struct coverage *coverage;
         const struct log *log;
@@ -35,8 +37,8 @@ struct player {
 };
 
 /* What not every seed plays: it costs, or needs many moves to tell a story. */
-enum move_seeds { SEEDS_ALL, SEEDS_BIG, SEEDS_SETS, SEEDS_TABLES, SEEDS_CHARTS };
-#define MOVE_SEEDS (SEEDS_CHARTS + 1)
+enum move_seeds { SEEDS_ALL, SEEDS_BIG, SEEDS_SETS, SEEDS_TABLES, SEEDS_CHARTS, SEEDS_GARDEN };
+#define MOVE_SEEDS (SEEDS_GARDEN + 1)
 
 struct move_kind {
         const char *name; /* "override-change" */
@@ -55,6 +57,7 @@ extern const size_t n_move_kinds;
 void moves_expect(struct coverage *c);
 bool moves_have_tables(uint64_t seed); /* it plays ResourceSets */
 bool moves_have_charts(uint64_t seed); /* and charts */
+bool moves_have_garden(uint64_t seed); /* and a Git repository */
 
 /* The list of a seed: `ms` long. mem_free it. */
 struct move *moves_draw(uint64_t seed, int64_t ms, unsigned members, size_t *ret_n);

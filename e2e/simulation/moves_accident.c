@@ -55,7 +55,7 @@ int moves_keep_alive(struct player *p, struct error *err)
 {
         for (unsigned i = 0; i < n_agents(p); i++)
                 TRY(keep_alive(p, i, err));
-        return 0;
+        return moves_keep_gardener(p, err);
 }
 
 static int stop(struct player *p, unsigned index, bool hard, struct error *err)
@@ -267,6 +267,7 @@ int move_compact_watches(struct player *p, struct dice *d, struct error *err)
 int moves_heal(struct player *p, struct error *err)
 {
         TRY(set_server_disk(p, false, err));
+        TRY(moves_heal_garden(p, err));
         TRY(moves_heal_shelf(p, err));
         for (unsigned i = 0; i < n_agents(p); i++) {
                 TRY(set_link(p, i, true, err));

@@ -150,6 +150,31 @@ MOVE_PLAY(move_artifact_lose);
 MOVE_PLAY(move_volume_full);
 MOVE_PLAY(move_volume_room);
 int moves_heal_shelf(struct player *p, struct error *err);
+/* ---- the garden's repository: moves_garden.c ---- */
+MOVE_PLAY(move_plot_add);
+MOVE_PLAY(move_plot_change);
+MOVE_PLAY(move_plot_remove);
+MOVE_PLAY(move_plot_rename);
+MOVE_PLAY(move_plot_ignore);
+MOVE_PLAY(move_bed_place);
+MOVE_PLAY(move_bed_break);
+MOVE_PLAY(move_bed_clear);
+MOVE_PLAY(move_bed_mend);
+MOVE_PLAY(move_branch_force);
+MOVE_PLAY(move_tag_move);
+MOVE_PLAY(move_plot_edit);
+MOVE_PLAY(move_plot_delete);
+MOVE_PLAY(move_plot_leave);
+MOVE_PLAY(move_plot_neighbour);
+MOVE_PLAY(move_garden_sync);
+MOVE_PLAY(move_garden_collect);
+MOVE_PLAY(move_remote_trouble);
+MOVE_PLAY(move_remote_answer);
+MOVE_PLAY(move_stop_gardener);
+MOVE_PLAY(move_kill_gardener);
+MOVE_PLAY(move_start_gardener);
+int moves_keep_gardener(struct player *p, struct error *err);
+int moves_heal_garden(struct player *p, struct error *err);
 /* ---- what webhooks refuse: moves_bad.c ---- */
 int moves_bad_wish(struct player *p, uint64_t dice, struct error *err); /* let in is an error */
 /* ---- accidents: moves_accident.c ---- */

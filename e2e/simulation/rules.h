@@ -64,6 +64,10 @@ extern const struct rule rule_table_foreign; /* what is not a set's is neither w
 /* charts and their repositories on the hub: rules_chart.c */
 extern const struct rule rule_chart_kept; /* what a status names is there, and is not given up */
 extern const struct rule rule_chart_tidy; /* and what is of no use is gone, at rest */
+/* the garden's repository: rules_garden.c */
+extern const struct rule rule_garden_kept;    /* what the branch has is not deleted, nor what is held */
+extern const struct rule rule_garden_foreign; /* nothing is written that is not its agent's */
+extern const struct rule rule_garden_order;   /* no namespace goes before its placement */
 /* at rest */
 extern const struct rule rule_tidy;  /* no stale snapshots, bindings, Works, AppliedWorks */
 extern const struct rule rule_state; /* nothing stale in the members' state files */
@@ -84,6 +88,9 @@ bool rules_tables_try_again(struct watch *w);
 /* Charts that fail, or whose repository does, say so each time that they try. */
 bool rules_chart_is_tried_again(const struct change *c);
 bool rules_charts_try_again(struct watch *w);
+
+/* The garden's agent says that it lives, or what it cannot do. */
+bool rules_garden_speaks(const struct change *c);
 
 /* ---- shared ---- */
 static inline bool rule_is_member(const char *who) /* a cluster or its agent */

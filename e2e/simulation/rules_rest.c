@@ -539,9 +539,10 @@ static void quiet_changed(struct watch *w, void *state, const struct change *c)
         struct quiet *q = state;
         char path[256] = "";
 
-        if (!q->resting || (!rule_is_hub_agent(c->who) && !rule_is_member(c->who)) || is_sign_of_life(c) ||
-            is_told_again(q, c) || is_stuck_now(c) || rules_table_is_tried_again(c) ||
-            rules_chart_is_tried_again(c))
+        if (!q->resting ||
+            (!rule_is_hub_agent(c->who) && !rule_is_member(c->who) && !text_equal(c->who, WISH_GARDENER)) ||
+            is_sign_of_life(c) || is_told_again(q, c) || is_stuck_now(c) || rules_table_is_tried_again(c) ||
+            rules_chart_is_tried_again(c) || rules_garden_speaks(c))
                 return;
         if (c->before && c->after && !find_difference(c->before, c->after, path, sizeof(path)))
                 return;

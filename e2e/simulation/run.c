@@ -25,6 +25,8 @@
 #define RUN_CALM_MS 45000
 /* What fails is tried after ever longer pauses, up to a quarter of an hour. */
 #define TRIES_MS 960000
+/* The garden's agent polls, tries again, and syncs by time what nothing told it of. */
+#define GARDEN_MS 120000
 #define LOOK_MS 500
 #define LAST_LOOKS 2     /* more, before the rest is over */
 #define VERDICT_MS 10000 /* so often is looked whether a rule is broken while nothing is done */
@@ -104,14 +106,15 @@ static int rest(struct run *r, int64_t ms, struct error *err)
 static int look(struct run *r, struct error *err)
 {
         TRY(watch_verdict(r->watch, err));
-        return model_compare(r->player.fleet, &r->wish, err);
+        return model_compare(r->player.fleet, &r->wish, r->player.git, err);
 }
 
 static int64_t settle_ms(const struct run *r)
 {
+        int64_t garden_ms = r->wish.garden.there ? GARDEN_MS : 0;
         bool doubts = rules_miss_works(r->watch) || rules_miss_kinds(r->watch);
 
-        return SETTLE_MS + (doubts ? SURE_MS : 0) + (rules_runs_go_on(r->watch) ? RUNS_MS : 0) +
+        return SETTLE_MS + garden_ms + (doubts ? SURE_MS : 0) + (rules_runs_go_on(r->watch) ? RUNS_MS : 0) +
                (rules_tables_try_again(r->watch) || rules_charts_try_again(r->watch) ? TRIES_MS : 0);
 }
 
@@ -173,6 +176,8 @@ static int play(struct run *r, struct error *err)
         sim_fleet_keep_alive(r->player.fleet, true);
         TRY(fleet_set_up(r->player.fleet, loop_now_ms(r->loop) + SET_UP_MS, err));
         sim_fleet_keep_alive(r->player.fleet, false);
+        if (r->player.git)
+                TRY(r->player.fleet->ops->start_agent(r->player.fleet, WISH_GARDENER, err));
         log_info(&r->log, "play");
         r->play_ms = loop_now_ms(r->loop);
         sim_fleet_trouble_webhooks(r->player.fleet, true);
@@ -207,6 +212,8 @@ static int open_fleet(struct run *r, struct error *err)
         r->player.fleet->sources = moves_have_charts(r->plan->seed);
         TRY(sim_sources_open(r->player.fleet, &r->wish.desk, err));
         TRY(sim_charts_open(r->player.fleet, &r->wish.shelf, err));
+        if (moves_have_garden(r->plan->seed))
+                TRY(sim_git_open(r->player.fleet, &r->wish.garden, &r->player.git, err));
         w.fleet = r->player.fleet;
         r->watch = watch_new(&w);
         return r->watch ? 0 : error_no_memory(err);
@@ -234,6 +241,7 @@ static void run_fiber(void *ctx)
                 r->result->failed_ms = loop_now_ms(r->loop) - r->play_ms;
         if (r->player.fleet)
                 r->player.fleet->ops->close(r->player.fleet);
+        r->player.git = sim_git_close(r->player.git);
         if (err->code == 0)
                 watch_verdict(r->watch, err);
 }
@@ -331,7 +339,7 @@ void run_plan_draw(struct run_plan *p)
 {
         struct dice dice = { p->seed ^ 0x7368617065u };
         unsigned few = 1 + (unsigned)dice_below(&dice, 5), many = 6 + (unsigned)dice_below(&dice, 15);
-        bool is_large = dice_percent(&dice, 6), two = dice_percent(&dice, 50);
+        bool is_large = dice_percent(&dice, 6) && !moves_have_garden(p->seed), two = dice_percent(&dice, 50);
 
         if (p->members == 0)
                 p->members = is_large ? many : few;

@@ -1,11 +1,11 @@
 #include "e2e/simulation/sim_fleet.h"
 
-#include "common/base/map.h"
 #include <errno.h>
 
 #include "common/base/memory.h"
 #include "common/loop/volume.h"
 #include "e2e/simulation/sim_disk.h"
+#include "e2e/simulation/sim_files.h"
 #include "e2e/simulation/sim_server.h"
 #include "e2e/simulation/sim_webhooks.h"
 #include "hub-agent/hub_agent.h"
@@ -39,7 +39,9 @@ struct sim_agent {
         struct source_options sources; /* hub agent: as it was started last */
         struct volume *volume;         /* hub agent: of artifacts; outlives its runs. NULL = none yet */
         bool volume_full;
-        struct error err; /* how its last run ended */
+        struct error err;  /* how its last run ended */
+        sim_guest_fn *run; /* of a guest; NULL */
+        void *run_ctx;
 };
 
 struct sim_client {
@@ -58,91 +60,19 @@ struct sim_fleet {
         struct loopback_faults webhook_faults;
         struct http_transport *webhook_calls; /* of the servers */
         bool keep_alive, troubles_webhooks;
-        struct map disk; /* path -> struct file: outlives every agent */
-        uint64_t stamp;
+        struct sim_files files;      /* outlive every agent */
         struct sim_agent **agents;   /* [0] = hub-agent, [i] = member-i, then further hub-agents */
         struct sim_client **clients; /* [0] = hub, [i] = member-i */
+        struct sim_agent *guest;     /* NULL = there is none */
 };
-
-/* ---- a world with a disk of its own and no environment ---- */
-
-struct file {
-        size_t len;
-        uint64_t stamp;
-        char data[];
-};
-
-static int disk_read(void *ctx, const char *path, size_t max, char **ret_data, size_t *ret_len,
-                     struct error *err)
-{
-        struct sim_fleet *sim = ctx;
-        const struct file *f = map_get(&sim->disk, path);
-
-        if (!f)
-                return error_set(err, ERR_NOT_FOUND, "%s: no such file", path);
-        if (f->len > max)
-                return error_set(err, ERR_LIMIT, "%s: larger than %zu bytes", path, max);
-        *ret_data = mem_strndup(f->data, f->len);
-        *ret_len = f->len;
-        return *ret_data ? 0 : error_no_memory(err);
-}
-
-static int disk_write(void *ctx, const char *path, const void *data, size_t len, struct error *err)
-{
-        struct sim_fleet *sim = ctx;
-        struct file *f = mem_alloc(sizeof(*f) + len);
-
-        if (!f)
-                return error_no_memory(err);
-        *f = (struct file){ .len = len, .stamp = ++sim->stamp };
-        memcpy(f->data, data, len);
-        if (map_put(&sim->disk, path, f) == 0)
-                return 0;
-        mem_free(f);
-        return error_no_memory(err);
-}
-
-static uint64_t disk_stamp(void *ctx, const char *path)
-{
-        const struct sim_fleet *sim = ctx;
-        const struct file *f = map_get(&sim->disk, path);
-
-        return f ? f->stamp : 0;
-}
-
-static int disk_make_directory(void *ctx, const char *path, struct error *err)
-{
-        return 0; /* folders are there by being named */
-}
-
-static int disk_remove(void *ctx, const char *path, struct error *err)
-{
-        struct sim_fleet *sim = ctx;
-
-        return map_remove(&sim->disk, path) ? 0 : error_set(err, ERR_NOT_FOUND, "%s: no such file", path);
-}
-
-static const char *no_getenv(void *ctx, const char *name)
-{
-        return NULL;
-}
-
-static int64_t no_cpu(void *ctx)
-{
-        return 0;
-}
-
-static const struct world_files disk = { disk_read, disk_write, disk_stamp, disk_make_directory,
-                                         disk_remove };
-static const struct world_process no_process = { no_getenv, no_cpu };
 
 static void world_init(struct sim_fleet *sim, struct world *w)
 {
         *w = (struct world){ .loop = sim->options.loop,
                              .log_sink = sim->options.log_sink,
-                             .files = &disk,
-                             .process = &no_process,
-                             .ctx = sim };
+                             .files = &sim_files_table,
+                             .process = &sim_no_process,
+                             .ctx = &sim->files };
 }
 
 /* ---- the agents' network ---- */
@@ -401,12 +331,20 @@ static void run_member_agent(void *ctx)
         say_ended(a);
 }
 
+static void run_guest(void *ctx)
+{
+        struct sim_agent *a = ctx;
+
+        a->run(a->run_ctx, &a->world, &a->log, &a->hub, &a->err);
+        say_ended(a);
+}
+
 static struct sim_agent *find_agent(struct sim_fleet *sim, const char *name)
 {
         for (unsigned i = 0; i < n_agents(sim); i++)
                 if (text_equal(sim->agents[i]->name, name))
                         return sim->agents[i];
-        return NULL;
+        return sim->guest && text_equal(sim->guest->name, name) ? sim->guest : NULL;
 }
 
 static int agent_named(struct fleet *f, const char *name, struct sim_agent **ret, struct error *err)
@@ -420,7 +358,7 @@ static int write_token(struct sim_agent *a, struct http_endpoint *e, const char 
 {
         if (!e->bearer_token_file && !(e->bearer_token_file = mem_printf("/tokens/%s-%s", a->name, kind)))
                 return error_no_memory(err);
-        return disk_write(a->sim, e->bearer_token_file, token, strlen(token), err);
+        return sim_files_table.write(&a->sim->files, e->bearer_token_file, token, strlen(token), err);
 }
 
 /* The tokens of an agent come from files that somebody else keeps fresh: that of its account on its own
@@ -467,12 +405,16 @@ static int start_agent(struct fleet *f, const char *name, struct error *err)
                 return error_set(err, ERR_INVALID, "agent \"%s\" is running", name);
         if (a->group)
                 a->group = fiber_group_end(a->group);
-        if (!a->token_ms)
+        if (!a->token_ms && !a->run)
                 TRY(refresh_tokens(a, err));
         a->killed = a->ended = false;
         error_clear(&a->err);
         a->group = fiber_group_new(a->sim->options.loop, a->sim->group, a->name);
-        if (!a->group || !fiber_spawn(a->group, a->name, a->hub_agent ? run_hub_agent : run_member_agent, a))
+        if (!a->group || !fiber_spawn(a->group, a->name,
+                                      a->run         ? run_guest
+                                      : a->hub_agent ? run_hub_agent
+                                                     : run_member_agent,
+                                      a))
                 return error_no_memory(err);
         return 0;
 }
@@ -584,6 +526,25 @@ static int agent_new(struct sim_fleet *sim, unsigned index, struct error *err)
         return a->world.transport ? 0 : error_no_memory(err);
 }
 
+int sim_fleet_add_guest(struct fleet *f, const char *name, sim_guest_fn *run, void *ctx, struct error *err)
+{
+        struct sim_fleet *sim = container_of(f, struct sim_fleet, fleet);
+        struct sim_agent *a = NEW(struct sim_agent);
+
+        ASSERT(!sim->guest);
+        if (!a)
+                return error_no_memory(err);
+        sim->guest = a;
+        *a = (struct sim_agent){ .sim = sim, .run = run, .run_ctx = ctx };
+        snprintf(a->name, sizeof(a->name), "%s", name);
+        a->faults = (struct loopback_faults){ a, agent_delay, agent_fate, agent_duplicate, agent_cut_stream };
+        world_init(sim, &a->world);
+        a->log = log_with(&sim->log, "agent", a->name);
+        TRY(endpoint_for("hub", a->name, &a->hub, err));
+        a->world.transport = loopback_transport(sim->loopback, &a->world, &a->faults);
+        return a->world.transport ? 0 : error_no_memory(err);
+}
+
 /* ---- clusters ---- */
 
 static int get_client(struct fleet *f, const char *cluster, struct kube_client **ret, struct error *err)
@@ -679,7 +640,10 @@ static struct fleet *close_fleet(struct fleet *f)
         for (unsigned i = 0; sim->agents && i < n_agents(sim); i++)
                 if (sim->agents[i] && sim->agents[i]->group)
                         sim->agents[i]->group = fiber_group_end(sim->agents[i]->group);
+        if (sim->guest && sim->guest->group)
+                sim->guest->group = fiber_group_end(sim->guest->group);
         sim_server_close(sim->server);
+        agent_free(sim->guest);
         for (unsigned i = 0; sim->agents && i < n_agents(sim); i++)
                 agent_free(sim->agents[i]);
         for (unsigned i = 0; sim->clients && i <= f->n_members; i++) {
@@ -695,7 +659,7 @@ static struct fleet *close_fleet(struct fleet *f)
         http_transport_free(sim->webhook_calls);
         if (sim->loopback)
                 loopback_free(sim->loopback);
-        map_free(&sim->disk);
+        sim_files_free(&sim->files);
         mem_free(sim);
         return NULL;
 }
@@ -707,7 +671,7 @@ static int open_all(struct sim_fleet *sim, struct error *err)
 {
         unsigned n = sim->options.members;
 
-        map_init(&sim->disk, MAP_OWN_KEYS, mem_free);
+        sim_files_init(&sim->files);
         world_init(sim, &sim->world);
         sim->log = (struct log){ .sink = sim->options.log_sink };
         sim->fleet = (struct fleet){ .ops = &ops,

@@ -41,6 +41,12 @@ int sim_fleet_set_volume_full(struct fleet *f, unsigned hub_agent, bool full, st
 int sim_fleet_get_file(struct fleet *f, unsigned hub_agent, const char *path, struct arena *arena,
                        struct http_response *ret);
 
+/* One agent more, of any kind and with all rights on the hub: `run` is what it does until it is cancelled, or
+ * ends by itself. To be started as others are. There is at most one. */
+typedef void sim_guest_fn(void *ctx, const struct world *w, const struct log *log,
+                          const struct http_endpoint *hub, struct error *err);
+int sim_fleet_add_guest(struct fleet *f, const char *name, sim_guest_fn *run, void *ctx, struct error *err);
+
 /* ---- the servers; with `changed` only ---- */
 
 /* All API servers die: connections are cut, what is not committed is gone, and in a power failure what was

@@ -160,6 +160,7 @@ void traffic_of(const struct http_request *rq, struct traffic *ret)
         if (is_of_service(rq)) /* asked under the product's name and version, whoever asks */
                 snprintf(ret->agent, sizeof(ret->agent), "hub-agents");
         ret->is_hub_agent = text_starts_with(ret->agent, "hub-agent");
+        ret->is_generator = text_equal(ret->agent, "manifest-generator");
         ret->to_hub = base && text_ends_with(base, "/clusters/hub");
         if (traffic_target_of(rq->path, &to))
                 read_target(rq, &to, ret);
@@ -174,6 +175,7 @@ void traffic_kind(const struct traffic *t, char ret[TRAFFIC_TEXT])
         const char *role = text_equal(t->verb, "review") ? "server"
                            : t->agent[0] == '\0'         ? "player"
                            : t->is_hub_agent             ? "hub-agent"
+                           : t->is_generator             ? "generator"
                                                          : "member-agent";
 
         const char *whom = t->to_hub ? "hub" : text_equal(t->verb, "ask") ? "service" : "member";

@@ -25,7 +25,8 @@ struct watch *watch_new(const struct watch_options *o)
         w->states = mem_calloc(w->n + 1, sizeof(void *));
         for (size_t i = 0; w->states && i < w->n; i++) {
                 if ((!watch_rules[i]->of_tables || (o->fleet && o->fleet->resource_sets)) &&
-                    (!watch_rules[i]->of_charts || (o->fleet && o->fleet->sources)))
+                    (!watch_rules[i]->of_charts || (o->fleet && o->fleet->sources)) &&
+                    (!watch_rules[i]->of_garden || (o->wish && o->wish->garden.there)))
                         coverage_expect_rule(o->coverage, watch_rules[i]->name);
                 w->states[i] = mem_zalloc(MAX(watch_rules[i]->state_size, 1u));
                 if (!w->states[i])

@@ -34,6 +34,7 @@ struct rule {
         void (*end)(void *state); /* frees what it holds; may be NULL */
         bool of_tables;           /* has something to judge only where ResourceSets are played */
         bool of_charts;           /* or charts */
+        bool of_garden;           /* or a Git repository */
 };
 extern const struct rule *const watch_rules[]; /* NULL-terminated; watch_rules.c */
 

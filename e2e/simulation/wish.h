@@ -7,6 +7,7 @@
 #include "common/json/doc.h"
 #include "common/kube/client.h"
 #include "e2e/simulation/wish_chart.h"
+#include "e2e/simulation/wish_garden.h"
 #include "e2e/simulation/wish_table.h"
 
 #define WISH_APPS 5     /* namespaces app-0 ... app-4 */
@@ -326,6 +327,7 @@ struct wish {
         struct wish_run runs[WISH_RUNS];
         struct wish_desk desk;
         struct wish_shelf shelf;
+        struct wish_garden garden;
 };
 
 void wish_clear(struct wish *w);

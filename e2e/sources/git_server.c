@@ -16,6 +16,11 @@ static void fail(const struct error *err)
 
 void git_server_begin(struct git_server *s, struct world *w)
 {
+        git_server_begin_below(s, w, "/tmp");
+}
+
+void git_server_begin_below(struct git_server *s, struct world *w, const char *folder)
+{
         struct error err = { 0 };
 
         *s = (struct git_server){ .world = w,
@@ -25,7 +30,7 @@ void git_server_begin(struct git_server *s, struct world *w)
                                   .now_s = 1700000000,
                                   .capabilities = "side-band-64k ofs-delta shallow no-progress "
                                                   "allow-tip-sha1-in-want report-status delete-refs atomic" };
-        snprintf(s->folder, sizeof(s->folder), "/tmp/argosy-git-XXXXXX");
+        snprintf(s->folder, sizeof(s->folder), "%s/argosy-git-XXXXXX", folder);
         ASSERT(mkdtemp(s->folder));
         snprintf(s->path, sizeof(s->path), "%s/server", s->folder);
         ASSERT(repo_create(w, s->path, &s->repo, &err) == 0);

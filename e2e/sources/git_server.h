@@ -37,6 +37,7 @@ struct git_server {
 
 /* In a folder of its own below /tmp. */
 void git_server_begin(struct git_server *s, struct world *w);
+void git_server_begin_below(struct git_server *s, struct world *w, const char *folder); /* or of that one */
 void git_server_end(struct git_server *s);
 /* A commit on a branch (as "main") after what is there. */
 struct git_hash git_server_put(struct git_server *s, const char *branch, const struct git_change *changes,
