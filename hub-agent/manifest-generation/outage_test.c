@@ -193,6 +193,29 @@ RIG_TEST(a_tag_that_cannot_be_pushed_fails_the_sync_and_is_pushed_later, {
         end(&g);
 })
 
+/* spec/flux-yaml.md checklist 42: there are a hundred kinds */
+RIG_TEST(a_list_that_fails_once_is_asked_for_again_and_ends_no_collection, {
+        struct bad_way way;
+        struct generator g;
+
+        generator_make(r, &g);
+        way = (struct bad_way){ .faults = { .ctx = &way, .fate = fate_of } };
+        g.world.transport = loopback_transport(r->net, &g.world, &way.faults);
+        g.options.collect = true;
+        commit_file(&g.repository, "a.yaml", CONFIG_MAP("one", "{}") "---\n" CONFIG_MAP("two", "{}"));
+        generator_start(&g);
+        way.path = "labelSelector=fluxcd.io%2Fsync-gc-mark";
+        way.fate = 503;
+        way.times = 2;
+        commit_file(&g.repository, "a.yaml", CONFIG_MAP("one", "{}"));
+        pass(&g, 5 * MINUTES + 10 * SECONDS);
+        assert_null(way.path);
+        assert_int_equal(rig_get(r, CONFIGS "two"), 404);
+        assert_string_equal(g.repository.tag.hex, fake_hash(1).hex);
+        assert_int_equal(events_of(r, "fleet-system", "SyncFailed", ""), 0);
+        end(&g);
+})
+
 /* spec/flux-yaml.md checklist 50 */
 RIG_TEST(a_request_is_answered_though_the_first_answers_are_lost, {
         struct bad_way way;
@@ -228,6 +251,7 @@ int main(void)
                 cmocka_unit_test(an_answer_that_does_not_arrive_is_given_again),
                 cmocka_unit_test(a_repository_that_is_away_is_tried_until_it_is_back),
                 cmocka_unit_test(a_tag_that_cannot_be_pushed_fails_the_sync_and_is_pushed_later),
+                cmocka_unit_test(a_list_that_fails_once_is_asked_for_again_and_ends_no_collection),
                 cmocka_unit_test(a_request_is_answered_though_the_first_answers_are_lost),
         };
 

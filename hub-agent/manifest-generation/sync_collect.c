@@ -4,6 +4,9 @@
 #include "hub-agent/manifest-generation/generation_agent.h"
 #include "proto/gen/kinds.h"
 
+#define LIST_TRIES 3
+#define LIST_PAUSE_MS 1000
+
 struct found {
         struct collect_object object;
         struct kube_resource resource;
@@ -82,7 +85,8 @@ static int take(void *ctx, struct object *o)
         return f->object.identity && vec_push(&l->c->found, f) == 0 ? 0 : ERR_NO_MEMORY;
 }
 
-static int list_in(struct collection *c, struct reconcile *one, const struct kube_resource *r, const char *ns)
+static int list_once(struct collection *c, struct reconcile *one, const struct kube_resource *r,
+                     const char *ns)
 {
         struct listing l = { c, r };
         const struct kube_list_options o = { .ns = ns,
@@ -92,6 +96,22 @@ static int list_in(struct collection *c, struct reconcile *one, const struct kub
                                              .metadata_only = true };
 
         return kube_list_resource(&c->kube, &partial_object_kind, r, &o, take, &l, NULL, one->err);
+}
+
+/* There are many kinds, so that one hiccup must not end it. What came of a list that broke off is found
+ * again: is_another(). */
+static int list_in(struct collection *c, struct reconcile *one, const struct kube_resource *r, const char *ns)
+{
+        for (unsigned tries = 1;; tries++) {
+                int code = list_once(c, one, r, ns);
+
+                if (code == 0 || !error_is_retryable(code) || tries == LIST_TRIES ||
+                    !kube_connection_good(c->a->connection))
+                        return code;
+                if (fiber_sleep(c->a->world->loop, LIST_PAUSE_MS) < 0)
+                        return error_set(one->err, ERR_CANCELLED, "cancelled");
+                error_clear(one->err);
+        }
 }
 
 /* What may not be listed is skipped. What cannot be listed ends the collection: nobody knows then. */
