@@ -133,9 +133,11 @@ static void order_changed(struct watch *w, void *state, const struct change *c)
         const json_t *placement;
         unsigned bed, piece;
 
-        if (!is_gardeners(c) || !begins_to_go(c) || !find_piece(c, &bed, &piece) || piece != PIECE_NAMESPACE)
+        if (!is_gardeners(c) || !begins_to_go(c) || !find_piece(c, &bed, &piece) || piece < PIECE_NAMESPACE)
                 return;
         watch_judged(w, &rule_garden_order);
+        if (piece == PIECE_PLACEMENT)
+                return; /* it is first */
         placement = watch_get(w, "hub", RES_PLACEMENTS, "", c->name);
         if (placement && !rule_is_leaving(placement))
                 watch_broken(w, &rule_garden_order, "%s deletes namespace %s, and its placement stands",
