@@ -11,6 +11,17 @@ struct bad_way {
         int times; /* so many; 0 = all */
 };
 
+/* The first of them takes its time. */
+static int64_t slow_first(void *ctx, const struct http_request *rq, bool answer)
+{
+        struct bad_way *way = ctx;
+
+        if (answer || !way->path || !strstr(rq->path, way->path) || !text_equal(rq->method, way->method))
+                return 1;
+        way->path = NULL;
+        return 3 * SECONDS;
+}
+
 static int fate_of(void *ctx, const struct http_request *rq)
 {
         struct bad_way *way = ctx;
@@ -240,6 +251,25 @@ RIG_TEST(a_request_is_answered_though_the_first_answers_are_lost, {
         end(&g);
 })
 
+RIG_TEST(that_a_request_is_queued_takes_the_place_of_no_later_word, {
+        struct bad_way way;
+        struct generator g;
+
+        begin(r, &g, &way, CONFIG_MAP("one", "{a: b}"));
+        way.faults.fate = NULL;
+        way.faults.delay = slow_first;
+        way.path = "/configmaps/job";
+        way.method = "PATCH";
+        rig_post(r, "/api/v1/namespaces/fleet-system/configmaps",
+                 "{\"metadata\":{\"name\":\"job\",\"labels\":{\"fluxcd.io/request\":\"true\"}},"
+                 "\"data\":{\"type\":\"sync\"}}");
+        pass(&g, MINUTES);
+        assert_null(way.path);
+        assert_int_equal(rig_get(r, "/api/v1/namespaces/fleet-system/configmaps/job"), 200);
+        assert_string_equal(or_empty(sync_annotation(r->answer, REQUEST_STATUS)), REQUEST_SUCCEEDED);
+        end(&g);
+})
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -251,6 +281,7 @@ int main(void)
                 cmocka_unit_test(an_answer_that_does_not_arrive_is_given_again),
                 cmocka_unit_test(a_repository_that_is_away_is_tried_until_it_is_back),
                 cmocka_unit_test(a_tag_that_cannot_be_pushed_fails_the_sync_and_is_pushed_later),
+                cmocka_unit_test(that_a_request_is_queued_takes_the_place_of_no_later_word),
                 cmocka_unit_test(a_list_that_fails_once_is_asked_for_again_and_ends_no_collection),
                 cmocka_unit_test(a_request_is_answered_though_the_first_answers_are_lost),
         };

@@ -66,17 +66,16 @@ size_t requests_waiting(const struct generator_agent *a)
 
 /* ---- answers ---- */
 
-/* Who took the request away wants no answer. */
-static int answer_once(struct reconcile *rc, const struct object_meta *m, const char *status,
-                       const char *commit, const char *result, struct error *err)
+/* Takes `patch`, NULL is ERR_NO_MEMORY. Who took the request away wants no answer. */
+static int tell(struct reconcile *rc, const struct object_meta *m, json_t *patch, struct error *err)
 {
-        AUTO_JSON json_t *patch = request_answer(status, commit, result);
+        AUTO_JSON json_t *owned = patch;
         AUTO_JSON json_t *now = NULL;
         int code;
 
-        if (!patch)
+        if (!owned)
                 return error_no_memory(err);
-        code = kube_doc_patch(rc->kube, &config_maps, m->ns, m->name, KUBE_PATCH_MERGE, patch, &written, &now,
+        code = kube_doc_patch(rc->kube, &config_maps, m->ns, m->name, KUBE_PATCH_MERGE, owned, &written, &now,
                               err);
         if (code != ERR_NOT_FOUND)
                 return code;
@@ -92,13 +91,24 @@ static int answer(struct reconcile *rc, const struct object_meta *m, const char 
 
         for (unsigned i = 0; i < ANSWER_TRIES; i++) {
                 error_clear(err);
-                code = answer_once(rc, m, status, commit, result, err);
+                code = tell(rc, m, request_answer(status, commit, result), err);
                 if (code == 0 || !error_is_retryable(code))
                         return code;
                 if (i + 1 < ANSWER_TRIES && kube_connection_pause(rc->kube, ANSWER_PAUSE_MS) < 0)
                         return error_set(err, ERR_CANCELLED, "cancelled");
         }
         return code;
+}
+
+/* Work may begin meanwhile: nothing that was told since is taken back. */
+static int tell_queued(struct reconcile *rc, const struct object *o)
+{
+        const struct object_meta m = { .ns = rc->ns, .name = rc->name };
+        AUTO_JSON json_t *patch = request_answer(REQUEST_QUEUED, NULL, NULL);
+
+        if (!patch || doc_set_string(patch, "metadata.resourceVersion", o->meta.resource_version) < 0)
+                return error_no_memory(rc->err);
+        return tell(rc, &m, TAKE_PTR(patch), rc->err);
 }
 
 /* What a request that is done is told, however long the hub is away. */
@@ -168,8 +178,7 @@ static struct outcome request_reconcile(struct reconcile *rc)
         if (string_map_get(&o->meta.annotations, REQUEST_STATUS) ||
             text_equal(a->running, or_empty(o->meta.uid)))
                 return done();
-        m = (struct object_meta){ .ns = rc->ns, .name = rc->name };
-        return answer(rc, &m, REQUEST_QUEUED, NULL, NULL, rc->err) < 0 ? failed(rc->err) : done();
+        return tell_queued(rc, o) < 0 ? failed(rc->err) : done();
 }
 
 const struct controller request_controller = {
