@@ -55,11 +55,18 @@ static bool is_changed_anew(const struct path_record *p, size_t objects, const c
                suffices(p->objects, objects);
 }
 
+/* Nothing for nothing is a hold, too, where it is not known what there was before the first one. */
+static bool is_still_nothing(const struct path_record *p, size_t objects)
+{
+        return p->held && objects == 0;
+}
+
 bool path_record_take(struct path_record *p, size_t objects, const char *revision, bool confirmed)
 {
         size_t before = p->held ? p->before : p->objects;
-        bool fine =
-                p->known ? suffices(before, objects) || is_changed_anew(p, objects, revision) : objects > 0;
+        bool fine = p->known ? !is_still_nothing(p, objects) &&
+                                       (suffices(before, objects) || is_changed_anew(p, objects, revision))
+                             : objects > 0;
 
         if (!fine && !confirmed) {
                 if (!p->held || !text_equal(p->revision, revision))

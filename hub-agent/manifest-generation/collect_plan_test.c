@@ -153,6 +153,9 @@ static void of_nothing_known_nothing_found_holds(void **state)
         struct path_record p = { 0 };
 
         assert_true(path_record_take(&p, 0, "first", false));
+        assert_true(path_record_take(&p, 0, "first", false)); /* the next sync knows no more than that */
+        assert_true(path_record_take(&p, 0, "second", false));
+        assert_false(path_record_take(&p, 3, "third", false));
         p = (struct path_record){ .known = true };
         assert_false(path_record_take(&p, 0, "first", false));
 }
