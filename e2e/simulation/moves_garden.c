@@ -249,12 +249,36 @@ int move_bed_break(struct player *p, struct dice *d, struct error *err)
         return commit_bed(p, bed, &b, err);
 }
 
+static const char *annotation_of(const json_t *doc, const char *key)
+{
+        const char *const keys[] = { "metadata", "annotations", key };
+
+        return json_string_value(doc_get_keys(doc, keys, 3));
+}
+
+/* It would confirm what comes now. */
+static bool has_open_collect(const struct player *p)
+{
+        char name[WISH_GARDEN_NAME];
+
+        for (unsigned i = 0; i < p->wish->garden.requests; i++) {
+                const json_t *doc = sim_fleet_get(p->fleet, "hub", "/configmaps", "fleet-system",
+                                                  wish_request_name(i, name));
+                const char *status = annotation_of(doc, "fluxcd.io/request-status");
+
+                if (text_equal(doc_get_string(doc, "data.type"), "collect") &&
+                    !text_equal(status, "succeeded") && !text_equal(status, "failed"))
+                        return true;
+        }
+        return false;
+}
+
 int move_bed_clear(struct player *p, struct dice *d, struct error *err)
 {
         struct wish_bed b;
         unsigned bed;
 
-        if (!find_synced(p, d, &bed))
+        if (!find_synced(p, d, &bed) || has_open_collect(p))
                 return 0;
         b = p->wish->garden.beds[bed];
         b.cleared = true;
@@ -370,13 +394,6 @@ int move_plot_delete(struct player *p, struct dice *d, struct error *err)
         wish_piece_place(bed, plot, name, ns, &namespaced);
         code = kube_doc_delete(hub, wish_piece_resource(plot), ns, name, NULL, NULL, err);
         return code < 0 ? move_refused(p, code, err) : move_done(p, "bed-%u/plot-%u", bed, plot);
-}
-
-static const char *annotation_of(const json_t *doc, const char *key)
-{
-        const char *const keys[] = { "metadata", "annotations", key };
-
-        return json_string_value(doc_get_keys(doc, keys, 3));
 }
 
 /* It is left alone from now on, or not any more. */
