@@ -105,6 +105,9 @@ struct doc_walk {
                       struct error *err); /* what was entered ended */
         int (*takes)(void *ctx, size_t depth, struct slice key, const json_t *value, struct error *err);
         void *ctx;
+        /* 0 = no bound, else ERR_LIMIT before it takes memory: values and bytes of one that is taken (a value
+         * of two bytes takes a hundred), and keys of a mapping in YAML that is entered. */
+        size_t most_values, most_bytes, most_keys;
 };
 /* One document, a mapping. Duplicate keys are an error in YAML; in JSON all of them come. A text that is no
  * whole JSON is YAML; *ret_yaml: it was. The first error of a function is returned. In YAML what is entered

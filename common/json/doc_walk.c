@@ -10,6 +10,29 @@ struct walking {
 
 static int walk_value(struct walking *k, size_t depth, struct slice key);
 
+static size_t count_values(struct slice raw)
+{
+        struct scanner s;
+        size_t n = 0;
+
+        scan_init(&s, raw);
+        for (enum scan_token t; (t = scan_next(&s)) != SCAN_END && t != SCAN_ERROR;)
+                n += t != SCAN_KEY && t != SCAN_OBJECT_END && t != SCAN_ARRAY_END;
+        return n;
+}
+
+static int check_size(const struct doc_walk *w, struct slice raw, struct error *err)
+{
+        if (w->most_bytes && raw.len > w->most_bytes)
+                return error_set(err, ERR_LIMIT, "a part of the document has more than %zu bytes",
+                                 w->most_bytes);
+        /* each value has a byte at least, so most need not be counted */
+        if (w->most_values && raw.len > w->most_values && count_values(raw) > w->most_values)
+                return error_set(err, ERR_LIMIT, "a part of the document has more than %zu values",
+                                 w->most_values);
+        return 0;
+}
+
 static int take_value(struct walking *k, size_t depth, struct slice key)
 {
         AUTO_JSON json_t *value = NULL;
@@ -17,6 +40,7 @@ static int take_value(struct walking *k, size_t depth, struct slice key)
 
         if (scan_skip(&k->s, &raw) < 0)
                 return scan_error(&k->s, k->err);
+        TRY(check_size(k->w, raw, k->err));
         TRY(doc_parse(raw, &value, k->err));
         return k->w->takes(k->w->ctx, depth, key, value, k->err);
 }

@@ -33,7 +33,7 @@ static int takes(void *ctx, size_t depth, struct slice key, const json_t *value,
 static const char *walked(struct arena *arena, const char *text, const char *stop, bool *yaml)
 {
         struct trail t = { .stop = stop };
-        const struct doc_walk w = { enters, leaves, takes, &t };
+        const struct doc_walk w = { enters, leaves, takes, &t, 0, 0, 0 };
         struct error err = { 0 };
         const char *all;
 
@@ -111,12 +111,48 @@ static void who_walks_may_stop(void **state)
         }
 }
 
+static void parts_and_keys_have_bounds(void **state)
+{
+        static const struct {
+                const char *text, *words;
+        } table[] = {
+                { "{\"a\":[1,2,{\"k\":3}]}", "" },
+                { "a: [1, 2, {k: }]\n", "a part of the document has more than 5 values" }, /* keys count */
+                { "a: [1, 2, 3, {}]\n", "" },
+                { "{\"a\":[[],[],[],[],[]]}", "a part of the document has more than 5 values" },
+                { "a: [[], [], [], [], []]\n", "a part of the document has more than 5 values" },
+                { "a: &x [[], []]\nb: [*x, *x]\n", "a part of the document has more than 5 values" },
+                { "{\"a\":\"0123456789012345678901234567890123456789\"}",
+                  "a part of the document has more than 40 bytes" },
+                { "a: '01234567890123456789012345678901234567890'\n",
+                  "a part of the document has more than 40 bytes" },
+                { "a: &x '01234567890123456789'\nb: [*x, *x]\n",
+                  "a part of the document has more than 40 bytes" },
+                { "a: 1\nb: 1\nc: 1\nd: 1\n",
+                  "yaml: line 4: more than 3 keys in a mapping that is read in parts" },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+                struct trail t = { 0 };
+                const struct doc_walk w = { enters, leaves, takes, &t, 5, 40, 3 };
+                struct error err = { 0 };
+                bool yaml;
+
+                buf_init(&t.text, 1 << 10);
+                assert_int_equal(doc_walk(slice_of(table[i].text), &w, &yaml, &err),
+                                 *table[i].words ? ERR_LIMIT : 0);
+                assert_string_equal(err.text, table[i].words);
+                buf_free(&t.text);
+        }
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(parts_come_one_by_one_from_json_and_yaml),
                 cmocka_unit_test(what_cannot_be_walked_is_told),
                 cmocka_unit_test(who_walks_may_stop),
+                cmocka_unit_test(parts_and_keys_have_bounds),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -26,6 +26,19 @@ static int limit(struct yaml_reader *r, const char *words, int value)
                          yaml_line(r, r->event.start_mark), value, words);
 }
 
+static int count(struct yaml_reader *r, size_t values, size_t bytes)
+{
+        r->values += values;
+        r->bytes += bytes;
+        if (r->most_values && r->values > r->most_values)
+                return error_set(r->err, ERR_LIMIT, "a part of the document has more than %zu values",
+                                 r->most_values);
+        if (r->most_bytes && r->bytes > r->most_bytes)
+                return error_set(r->err, ERR_LIMIT, "a part of the document has more than %zu bytes",
+                                 r->most_bytes);
+        return 0;
+}
+
 int yaml_next(struct yaml_reader *r)
 {
         yaml_event_delete(&r->event);
@@ -71,6 +84,7 @@ static int read_alias(struct yaml_reader *r, json_t **ret)
                 return limit(r, "values copied by aliases", ALIAS_VALUES_MAX);
         if (r->depth + copied.depth > LIMIT_JSON_DEPTH)
                 return limit(r, "levels of nesting (LIMIT_JSON_DEPTH)", LIMIT_JSON_DEPTH);
+        TRY(count(r, copied.values, copied.bytes));
         *ret = doc_copy(value);
         return *ret ? 0 : error_no_memory(r->err);
 }
@@ -141,6 +155,7 @@ static int read_scalar(struct yaml_reader *r, json_t **ret)
 {
         const yaml_event_t *e = &r->event;
         struct slice text = { (const char *)e->data.scalar.value, e->data.scalar.length };
+        TRY(count(r, 1, text.len));
         if (is_tag(e, YAML_TAG("binary")))
                 return binary_value(r, text, ret);
         bool bad = false;
@@ -272,6 +287,7 @@ static int read_container(struct yaml_reader *r, bool mapping, json_t **ret)
 {
         if (r->depth++ >= LIMIT_JSON_DEPTH)
                 return limit(r, "levels of nesting (LIMIT_JSON_DEPTH)", LIMIT_JSON_DEPTH);
+        TRY(count(r, 1, 0));
         const yaml_char_t *name =
                 mapping ? r->event.data.mapping_start.anchor : r->event.data.sequence_start.anchor;
         AUTO_FREE char *anchor = name ? mem_strdup((const char *)name) : NULL;

@@ -11,7 +11,9 @@ struct yaml_reader {
         yaml_event_t event; /* the current one */
         struct map anchors; /* of the document; values are references to json_t */
         size_t depth, aliases, alias_values;
-        size_t lines_before; /* what is read, for messages */
+        size_t lines_before;            /* what is read, for messages */
+        size_t values, bytes;           /* of the part that is read */
+        size_t most_values, most_bytes; /* of each part; 0 = no bound */
         struct error *err;
 };
 

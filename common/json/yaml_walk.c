@@ -24,6 +24,7 @@ static int walk_member(struct yaml_reader *r, const struct doc_walk *w, struct m
         if (r->event.type != YAML_SCALAR_EVENT || yaml_is_merge_key(&r->event))
                 return yaml_fail(
                         r, "a key must be a scalar, and no merge key, in a mapping that is read in parts");
+        r->values = r->bytes = 0;
         TRY(yaml_read_value(r, &key));
         TRY(yaml_key_text(r, key, number, &name));
         own = mem_strndup(name.data, name.len);
@@ -32,6 +33,10 @@ static int walk_member(struct yaml_reader *r, const struct doc_walk *w, struct m
         if (map_get(seen, own))
                 return error_set(r->err, ERR_INVALID, "yaml: line %zu: key \"%.200s\" already set in map",
                                  r->event.start_mark.line + 1, own);
+        if (w->most_keys && map_count(seen) >= w->most_keys)
+                return error_set(r->err, ERR_LIMIT,
+                                 "yaml: line %zu: more than %zu keys in a mapping that is read in parts",
+                                 r->event.start_mark.line + 1, w->most_keys);
         if (map_put(seen, own, r) < 0)
                 return error_no_memory(r->err);
         TRY(yaml_next(r));
@@ -66,6 +71,7 @@ static int walk_value(struct yaml_reader *r, const struct doc_walk *w, size_t de
                 TRY(mapping ? walk_mapping(r, w, depth + 1) : walk_sequence(r, w, depth + 1));
                 return w->leaves(w->ctx, depth, key, r->err);
         }
+        r->values = r->bytes = 0;
         TRY(yaml_read_value(r, &value));
         return w->takes(w->ctx, depth, key, value, r->err);
 }
@@ -95,6 +101,8 @@ int yaml_walk(struct slice text, const struct doc_walk *w, struct error *err)
         int code;
 
         TRY(yaml_open_reader(&r, text, err ? err : &own));
+        r.most_values = w->most_values;
+        r.most_bytes = w->most_bytes;
         code = walk_stream(&r, w);
         yaml_close_reader(&r);
         return code;

@@ -6,6 +6,7 @@
 #include "hub-agent/source/chart/metadata.h"
 
 #define ENTRY_BYTES (4u << 20)
+#define ENTRY_VALUES_MAX 100000
 
 struct line {
         struct semver version;
@@ -218,7 +219,8 @@ static int put_rest(struct conversion *c, struct error *err)
 
 static int convert(struct conversion *c, struct slice text, struct error *err)
 {
-        const struct doc_walk walk = { enters, leaves, takes, c };
+        const struct doc_walk walk = { enters,           leaves,      takes,          c,
+                                       ENTRY_VALUES_MAX, ENTRY_BYTES, INDEX_NAMES_MAX };
 
         if (slice_trim(text).len == 0)
                 return error_set(err, ERR_INVALID, "empty index.yaml file");
