@@ -139,14 +139,33 @@ static bool find_index(struct shelf_view *v, const struct wish_repository *r, co
         return false;
 }
 
-static int judge_made(struct shelf_view *v, const struct wish_chart *c, unsigned version, const json_t *doc,
+/* That its file went a slow one does not see before its hour is over. */
+static int judge_game(struct shelf_view *v, unsigned i, unsigned version, const json_t *artifact,
                       struct error *err)
 {
+        AUTO_BUF struct buf game = { 0 };
+        struct slice file;
+        int code = judge_file(v, artifact, &file, err);
+
+        if (code < 0 && wish_chart_is_slow(i) && v->shelf->taken_ms[v->leader][i]) {
+                error_clear(err);
+                return 0;
+        }
+        TRY(code);
+        if (wish_game(version, &game) < 0)
+                return error_no_memory(err);
+        if (!v->shelf->charts[i].values && !slice_equal(file, (struct slice){ game.data, game.len }))
+                return error_set(err, ERR_INVALID, "is not what the repository has");
+        return 0;
+}
+
+static int judge_made(struct shelf_view *v, unsigned i, unsigned version, const json_t *doc,
+                      struct error *err)
+{
+        const struct wish_chart *c = &v->shelf->charts[i];
         const json_t *artifact = doc_get_object(doc, "status.artifact");
         char text[WISH_CHART_NAME], revision[WISH_CHART_NAME + 24];
         long long generation = doc_get_int(doc, "metadata.generation", 0);
-        AUTO_BUF struct buf game = { 0 };
-        struct slice file;
 
         wish_version_text(version, text);
         if (c->values)
@@ -160,12 +179,7 @@ static int judge_made(struct shelf_view *v, const struct wish_chart *c, unsigned
         if (!text_equal(doc_get_string(artifact, "revision"), revision))
                 return error_set(err, ERR_INVALID, "has version %s, not %s",
                                  or_empty(doc_get_string(artifact, "revision")), revision);
-        TRY(judge_file(v, artifact, &file, err));
-        if (wish_game(version, &game) < 0)
-                return error_no_memory(err);
-        if (!c->values && !slice_equal(file, (struct slice){ game.data, game.len }))
-                return error_set(err, ERR_INVALID, "is not what the repository has");
-        return 0;
+        return judge_game(v, i, version, artifact, err);
 }
 
 /* Nothing starts one that stalled when its source goes. */
@@ -191,19 +205,19 @@ static int judge_chart(struct shelf_view *v, unsigned i, const json_t *doc, stru
         if (!doc)
                 return 0;
         TRY(judge_request(doc, c->requests, err));
-        if (c->suspended)
+        if (c->suspended || (wish_chart_is_slow(i) && !r->exists))
                 return 0;
         if (!r->exists)
                 return judge_sourceless(doc, "SourceUnavailable", err);
         if (!doc_get_object(repository, "status.artifact"))
-                return judge_sourceless(doc, "NoSourceArtifact", err);
+                return wish_chart_is_slow(i) ? 0 : judge_sourceless(doc, "NoSourceArtifact", err);
         if (!find_index(v, r, repository, &published, &known))
                 return error_set(err, ERR_INVALID, "its repository keeps what was never published");
         if (!known && r->suspended)
                 return 0;
         version = wish_choose(c->range, published);
         if (version >= 0)
-                return judge_made(v, c, (unsigned)version, doc, err);
+                return judge_made(v, i, (unsigned)version, doc, err);
         TRY(judge_observed(doc, err));
         TRY(judge_condition(doc, CONDITION_FLUX_STALLED, "True", "InvalidChartReference", err));
         return judge_condition(doc, CONDITION_FLUX_READY, "False", "InvalidChartReference", err);

@@ -16,7 +16,8 @@
 #define DUE_SETS 2       /* in a seed that plays sets, as many moves more are of these kinds' turn */
 #define LAST_CHANGES 4
 #define CHART_EVERY 5  /* one seed in so many plays charts */
-#define DUE_CHARTS 3   /* turns of its kinds in such a seed, one after the other */
+#define DUE_CHARTS 3   /* turns of its kinds in such a seed */
+#define CHART_STRIDE 5 /* those are so far apart: neighbours are alike */
 #define GARDEN_EVERY 5 /* one seed in so many plays a Git repository */
 #define DUE_GARDEN 5   /* turns of its kinds in such a seed, one after the other */
 #define DUE_TABLES 4   /* in one that plays ResourceSets */
@@ -363,7 +364,7 @@ static bool is_chart_due(const struct draw *w, uint64_t i, unsigned *ret_kind)
         *ret_kind =
                 turn_of(SEEDS_CHARTS, turn == 1   ? 0
                                       : turn <= 3 ? 1
-                                                  : w->seed / CHART_EVERY * DUE_CHARTS + turn % DUE_CHARTS);
+                                                  : w->seed / CHART_EVERY + turn % DUE_CHARTS * CHART_STRIDE);
         return true;
 }
 
@@ -426,6 +427,13 @@ static void change_at_last(struct move *moves, size_t n)
                 moves[n - i].kind = kind_that(i == 1 ? move_table_original : move_source_change);
 }
 
+/* So it is with charts: a version is published, files go, and nobody asks for anything after that. */
+static void lose_at_last(struct move *moves, size_t n)
+{
+        for (size_t i = 1; i <= LAST_CHANGES && i < n; i++)
+                moves[n - i].kind = kind_that(i == 3 ? move_publish : move_artifact_lose);
+}
+
 struct move *moves_draw(uint64_t seed, int64_t ms, unsigned members, size_t *ret_n)
 {
         VEC(struct move) moves = VEC_INIT;
@@ -450,6 +458,8 @@ struct move *moves_draw(uint64_t seed, int64_t ms, unsigned members, size_t *ret
         }
         if (w.plays[SEEDS_TABLES])
                 change_at_last(moves.at, moves.n);
+        if (w.plays[SEEDS_CHARTS])
+                lose_at_last(moves.at, moves.n - (w.plays[SEEDS_TABLES] ? MIN(moves.n, LAST_CHANGES) : 0));
         *ret_n = moves.n;
         return moves.at;
 }

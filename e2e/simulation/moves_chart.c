@@ -305,28 +305,28 @@ int move_chart_delete(struct player *p, struct dice *d, struct error *err)
 static void folder_of(unsigned object, char ret[128])
 {
         char name[WISH_CHART_NAME];
-        bool is_chart = object < WISH_CHARTS;
 
-        snprintf(ret, 128, "%s/" WISH_SHELF "/%s", is_chart ? "helmchart" : "helmrepository",
-                 is_chart ? wish_chart_name(object, name) : wish_repository_name(object - WISH_CHARTS, name));
+        snprintf(ret, 128, "%s/" WISH_SHELF "/%s", object < WISH_CHARTS ? "helmchart" : "helmrepository",
+                 wish_stored_name(object, name));
 }
 
 /* All that some hub agent's disk has of some object. */
 int move_artifact_lose(struct player *p, struct dice *d, struct error *err)
 {
-        unsigned n = p->fleet->n_hub_agents * (WISH_CHARTS + WISH_REPOSITORIES),
-                 first = (unsigned)dice_below(d, n);
+        unsigned n = p->fleet->n_hub_agents * WISH_STORED, first = (unsigned)dice_below(d, n);
 
         for (unsigned i = 0; i < n; i++) {
-                unsigned at = (first + i) % n, agent = at % p->fleet->n_hub_agents;
+                unsigned at = (first + i) % n, agent = at % p->fleet->n_hub_agents,
+                         stored = at / p->fleet->n_hub_agents;
                 struct volume *v = sim_fleet_volume(p->fleet, agent);
                 struct volume_info info;
                 char folder[128];
 
-                folder_of(at / p->fleet->n_hub_agents, folder);
+                folder_of(stored, folder);
                 if (!v || volume_look(v, folder, &info, NULL) < 0)
                         continue;
                 p->wish->shelf.lost_ms = move_now(p);
+                p->wish->shelf.taken_ms[agent][stored] = move_now(p);
                 return volume_remove_all(v, folder, NULL) < 0
                                ? 0
                                : move_done(p, "%s of hub agent %u", folder, agent + 1);

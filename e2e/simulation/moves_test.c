@@ -115,6 +115,22 @@ static void in_any_hundred_seeds_every_kind_has_its_turn_three_times(void **stat
         mem_free(seen);
 }
 
+static void charts_lose_files_at_last_and_nobody_asks_after_that(void **state)
+{
+        for (uint64_t seed = 2; seed < 202; seed += 5) {
+                size_t n, end;
+                struct move *moves = moves_draw(seed, MS, 4, &n);
+
+                assert_true(moves_have_charts(seed));
+                end = moves_have_tables(seed) ? n - 4 : n;
+                assert_int_equal(moves[end - 1].kind, kind_of("artifact-lose"));
+                assert_int_equal(moves[end - 3].kind, kind_of("publish"));
+                for (size_t i = end; i < n; i++)
+                        assert_int_equal(move_kinds[moves[i].kind].seeds, SEEDS_TABLES);
+                mem_free(moves);
+        }
+}
+
 /* ---- what the servers hold is what the wish says; no agent runs ---- */
 
 struct bench {
@@ -565,6 +581,7 @@ int main(void)
                 cmocka_unit_test(moves_come_in_order_and_within_the_time),
                 cmocka_unit_test(every_kind_is_drawn_and_big_ones_in_few_seeds),
                 cmocka_unit_test(in_any_hundred_seeds_every_kind_has_its_turn_three_times),
+                cmocka_unit_test(charts_lose_files_at_last_and_nobody_asks_after_that),
                 cmocka_unit_test(what_is_expected_and_never_played_is_a_hole),
                 cmocka_unit_test(a_placement_is_made_anew_only_when_the_old_one_is_gone),
                 cmocka_unit_test(the_wish_is_what_the_servers_took),

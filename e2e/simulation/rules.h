@@ -62,8 +62,9 @@ extern const struct rule rule_table_listed;  /* nothing is made that no inventor
 extern const struct rule rule_table_order;   /* no namespace goes before its placement */
 extern const struct rule rule_table_foreign; /* what is not a set's is neither written nor deleted */
 /* charts and their repositories on the hub: rules_chart.c */
-extern const struct rule rule_chart_kept; /* what a status names is there, and is not given up */
-extern const struct rule rule_chart_tidy; /* and what is of no use is gone, at rest */
+extern const struct rule rule_chart_kept;  /* what a status names is there, and is not given up */
+extern const struct rule rule_chart_ready; /* nor is anything Ready without */
+extern const struct rule rule_chart_tidy;  /* and what is of no use is gone, at rest */
 /* the garden's repository: rules_garden.c */
 extern const struct rule rule_garden_kept;    /* what the branch has is not deleted, nor what is held */
 extern const struct rule rule_garden_foreign; /* nothing is written that is not its agent's */

@@ -13,6 +13,20 @@ static const json_t *artifact_of(const json_t *doc)
         return doc ? doc_get_object(doc, "status.artifact") : NULL;
 }
 
+/* When files of that object were last taken from the disk of this agent. 0 = never. */
+static int64_t taken_from(struct watch *w, const char *who, const char *object)
+{
+        for (unsigned agent = 0; agent < WISH_DISKS; agent++)
+                for (unsigned i = 0; i < WISH_STORED; i++) {
+                        char disk[FLEET_AGENT_NAME], name[WISH_CHART_NAME];
+
+                        fleet_hub_agent_name(agent, disk);
+                        if (text_equal(disk, who) && text_equal(wish_stored_name(i, name), object))
+                                return watch_wish(w)->shelf.taken_ms[agent][i];
+                }
+        return 0;
+}
+
 static bool was_lost(struct watch *w)
 {
         int64_t lost = watch_wish(w)->shelf.lost_ms;
@@ -36,8 +50,37 @@ static void judge_new(struct watch *w, const struct change *c, const json_t *art
         }
 }
 
-/* What the disk of who wrote this has is not given up, whatever failed. */
-static void judge_lost(struct watch *w, const struct change *c, const json_t *artifact)
+/* Who told last what is kept of an object, and when. */
+struct told {
+        char who[FLEET_AGENT_NAME];
+        int64_t ms;
+};
+
+struct kept {
+        struct told told[WISH_STORED];
+};
+
+static struct told *told_of(struct kept *s, const char *object)
+{
+        for (unsigned i = 0; i < WISH_STORED; i++) {
+                char name[WISH_CHART_NAME];
+
+                if (text_equal(wish_stored_name(i, name), object))
+                        return &s->told[i];
+        }
+        return NULL;
+}
+
+/* Where another wrote it, the disk of this one never had it. */
+static bool lost_by_itself(struct watch *w, const struct change *c, const struct told *t)
+{
+        int64_t taken = taken_from(w, c->who, c->name);
+
+        return t && text_equal(t->who, c->who) && (!taken || t->ms - taken > RULE_LAG_MS);
+}
+
+/* What the disk of who wrote this has is not given up, whatever failed, nor does it go by itself. */
+static void judge_lost(struct watch *w, const struct change *c, const json_t *artifact, const struct told *t)
 {
         const char *path = or_empty(doc_get_string(artifact, "path"));
         uint64_t size = 0;
@@ -45,21 +88,63 @@ static void judge_lost(struct watch *w, const struct change *c, const json_t *ar
         watch_judged(w, &rule_chart_kept);
         if (watch_artifact(w, c->who, path, &size))
                 watch_broken(w, &rule_chart_kept, "%s gives up %s, which is there", c->who, path);
+        else if (lost_by_itself(w, c, t))
+                watch_broken(w, &rule_chart_kept, "%s lost %s, which nobody took", c->who, path);
 }
 
 static void kept_changed(struct watch *w, void *state, const struct change *c)
 {
         const json_t *before = artifact_of(c->before), *now = artifact_of(c->after);
+        struct told *t;
 
         if (!is_about_artifacts(c) || !c->after || rule_is_leaving(c->after))
                 return;
-        if (now && !json_equal(before, now))
+        t = told_of(state, c->name);
+        if (now && !json_equal(before, now)) {
                 judge_new(w, c, now);
+                if (t) {
+                        snprintf(t->who, sizeof(t->who), "%s", c->who);
+                        t->ms = c->at_ms;
+                }
+        }
         if (before && !now)
-                judge_lost(w, c, before);
+                judge_lost(w, c, before, t);
 }
 
-const struct rule rule_chart_kept = { .of_charts = true, .name = "chart-kept", .changed = kept_changed };
+const struct rule rule_chart_kept = {
+        .of_charts = true, .name = "chart-kept", .state_size = sizeof(struct kept), .changed = kept_changed
+};
+
+/* ---- what is ready ---- */
+
+/* Who begins a pass leaves what Ready said, and who is suspended is not looked at. */
+static bool says_ready(const json_t *doc)
+{
+        const json_t *status = json_object_get(doc, "status");
+
+        return rule_says(status, CONDITION_FLUX_READY, "True") &&
+               !rule_says(status, CONDITION_FLUX_RECONCILING, "True") &&
+               !json_is_true(doc_get(doc, "spec.suspend"));
+}
+
+static void ready_changed(struct watch *w, void *state, const struct change *c)
+{
+        const char *path = or_empty(doc_get_string(artifact_of(c->after), "path"));
+        int64_t taken = taken_from(w, c->who, c->name);
+        uint64_t size = 0;
+
+        if (!is_about_artifacts(c) || !c->after || rule_is_leaving(c->after) || !says_ready(c->after))
+                return;
+        watch_judged(w, &rule_chart_ready);
+        if (!*path)
+                watch_broken(w, &rule_chart_ready, "%s says Ready of %s %s, which has no artifact", c->who,
+                             c->resource, c->name);
+        else if (!watch_artifact(w, c->who, path, &size) && (!taken || watch_now(w) - taken > RULE_LAG_MS))
+                watch_broken(w, &rule_chart_ready, "%s says Ready of %s %s, and has no %s", c->who,
+                             c->resource, c->name, path);
+}
+
+const struct rule rule_chart_ready = { .of_charts = true, .name = "chart-ready", .changed = ready_changed };
 
 /* ---- what is of no use ---- */
 
@@ -79,6 +164,11 @@ static void judge_name(void *ctx, const char *name)
                              t->object);
 }
 
+static bool looks_seldom(const json_t *doc)
+{
+        return text_equal(doc_get_string(doc, "spec.interval"), "1h");
+}
+
 /* What is Ready was looked at not long ago, if the time of day was not set back. */
 static void judge_folder(void *ctx, const char *name)
 {
@@ -93,7 +183,8 @@ static void judge_folder(void *ctx, const char *name)
                              t->kind, name);
                 return;
         }
-        if (!path || watch_wish(t->w)->clock_ms || json_is_true(doc_get(doc, "spec.suspend")) ||
+        if (!path || watch_wish(t->w)->clock_ms || looks_seldom(doc) ||
+            json_is_true(doc_get(doc, "spec.suspend")) ||
             !rule_says(json_object_get(doc, "status"), CONDITION_FLUX_READY, "True"))
                 return;
         t->object = name;

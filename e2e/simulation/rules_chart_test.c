@@ -48,6 +48,7 @@ static void what_is_there_is_not_given_up(void **state)
         w.artifact = (struct watched_artifact){ "hub-agent", PATH, 7 };
         put(&w, "hub-agent", "hub", CHARTS, CHART(KEPT));
         w.artifact.path = "";
+        w.wish.shelf.taken_ms[0][0] = w.now;
         put(&w, "hub-agent", "hub", CHARTS, CHART(""));
         FINE(&w);
         w.artifact.path = PATH;
@@ -57,10 +58,71 @@ static void what_is_there_is_not_given_up(void **state)
         close_watch(&w);
 }
 
+static void what_nobody_took_does_not_go(void **state)
+{
+        struct watch w;
+
+        open_watch(&w, &rule_chart_kept);
+        w.artifact = (struct watched_artifact){ "hub-agent", PATH, 7 };
+        put(&w, "hub-agent", "hub", CHARTS, CHART(KEPT));
+        w.artifact.path = "";
+        put(&w, "hub-agent-2", "hub", CHARTS, CHART("")); /* who never had it */
+        FINE(&w);
+        w.artifact.path = PATH;
+        put(&w, "hub-agent", "hub", CHARTS, CHART(KEPT));
+        w.artifact.path = "";
+        w.wish.shelf.taken_ms[0][0] = w.now;
+        put(&w, "hub-agent", "hub", CHARTS, CHART(""));
+        FINE(&w);
+        w.artifact.path = PATH;
+        w.now += 2 * RULE_LAG_MS;
+        put(&w, "hub-agent", "hub", CHARTS, CHART(KEPT));
+        w.artifact.path = "";
+        put(&w, "hub-agent", "hub", CHARTS, CHART(""));
+        BROKEN(&w, "hub-agent lost " PATH ", which nobody took");
+        close_watch(&w);
+}
+
 #define READY "'conditions':[{'type':'Ready','status':'True'}],"
+#define ON_ITS_WAY "'conditions':[{'type':'Reconciling','status':'True'},{'type':'Ready','status':'True'}],"
+
+static void nothing_is_ready_without_an_artifact(void **state)
+{
+        struct watch w;
+
+        open_watch(&w, &rule_chart_ready);
+        w.artifact = (struct watched_artifact){ "hub-agent", PATH, 7 };
+        put(&w, "hub-agent", "hub", CHARTS, CHART(READY KEPT));
+        FINE(&w);
+        assert_true(w.judged > 0);
+        put(&w, "hub-agent", "hub", CHARTS, CHART(ON_ITS_WAY "'observedGeneration':2"));
+        FINE(&w);
+        put(&w, "hub-agent", "hub", CHARTS, CHART(READY "'observedGeneration':2"));
+        BROKEN(&w, "hub-agent says Ready of " CHARTS " chart-0, which has no artifact");
+        close_watch(&w);
+}
+
+static void nothing_is_ready_whose_file_is_gone_for_long(void **state)
+{
+        struct watch w;
+
+        open_watch(&w, &rule_chart_ready);
+        w.wish.shelf.taken_ms[0][0] = w.now;
+        put(&w, "hub-agent", "hub", CHARTS, CHART(READY KEPT)); /* it went in this moment */
+        FINE(&w);
+        w.now += RULE_LAG_MS + 1;
+        put(&w, "hub-agent", "hub", CHARTS, CHART(READY KEPT ",'observedGeneration':2"));
+        BROKEN(&w, "hub-agent says Ready of " CHARTS " chart-0, and has no " PATH);
+        close_watch(&w);
+}
+
 #define LEASE                                                                                                \
         "{'metadata':{'name':'" LEASE_HUB_AGENT "','namespace':'" NAMESPACE_FLEET_SYSTEM                     \
         "'},'spec':{'holderIdentity':'hub-agent'}}"
+
+#define SELDOM                                                                                               \
+        "{'metadata':{'name':'chart-0','namespace':'shelf'},'spec':{'interval':'1h'},'status':{" READY KEPT  \
+        "}}"
 
 static void what_is_of_no_use_is_gone_at_rest(void **state)
 {
@@ -77,6 +139,10 @@ static void what_is_of_no_use_is_gone_at_rest(void **state)
         w.rule->at_rest(&w, w.state);
         FINE(&w);
         w.artifact.path = "helmchart/shelf/chart-0/game-0.9.0.tgz";
+        put(&w, "player", "hub", CHARTS, SELDOM); /* what is looked at once an hour may have it for so long */
+        w.rule->at_rest(&w, w.state);
+        FINE(&w);
+        put(&w, "hub-agent", "hub", CHARTS, CHART(READY KEPT));
         w.rule->at_rest(&w, w.state);
         BROKEN(&w, "hub-agent keeps game-0.9.0.tgz of helmchart chart-0");
         close_watch(&w);
@@ -103,6 +169,9 @@ int main(void)
                 cmocka_unit_test(what_a_status_names_is_on_the_disk),
                 cmocka_unit_test(what_is_not_kept_is_not_named),
                 cmocka_unit_test(what_is_there_is_not_given_up),
+                cmocka_unit_test(what_nobody_took_does_not_go),
+                cmocka_unit_test(nothing_is_ready_without_an_artifact),
+                cmocka_unit_test(nothing_is_ready_whose_file_is_gone_for_long),
                 cmocka_unit_test(what_is_of_no_use_is_gone_at_rest),
                 cmocka_unit_test(folders_go_with_their_objects),
         };

@@ -31,6 +31,17 @@ const char *wish_chart_name(unsigned chart, char ret[WISH_CHART_NAME])
         return ret;
 }
 
+const char *wish_stored_name(unsigned stored, char ret[WISH_CHART_NAME])
+{
+        return stored < WISH_CHARTS ? wish_chart_name(stored, ret)
+                                    : wish_repository_name(stored - WISH_CHARTS, ret);
+}
+
+bool wish_chart_is_slow(unsigned chart)
+{
+        return chart % 2 == 1;
+}
+
 void wish_version_text(unsigned version, char ret[WISH_CHART_NAME])
 {
         snprintf(ret, WISH_CHART_NAME, "%u.%u.0", version / WISH_MINORS + 1, version % WISH_MINORS);
@@ -90,10 +101,10 @@ json_t *wish_chart_doc(const struct wish_shelf *s, unsigned chart)
 {
         const struct wish_chart *c = &s->charts[chart];
         char name[WISH_CHART_NAME], repository[WISH_CHART_NAME];
-        json_t *spec =
-                json_pack("{s:s, s:s, s:s, s:{s:s, s:s}, s:b}", "chart", "game", "version",
-                          ranges[c->range].text, "interval", "30s", "sourceRef", "kind", "HelmRepository",
-                          "name", wish_repository_name(c->repository, repository), "suspend", c->suspended);
+        json_t *spec = json_pack("{s:s, s:s, s:s, s:{s:s, s:s}, s:b}", "chart", "game", "version",
+                                 ranges[c->range].text, "interval", wish_chart_is_slow(chart) ? "1h" : "30s",
+                                 "sourceRef", "kind", "HelmRepository", "name",
+                                 wish_repository_name(c->repository, repository), "suspend", c->suspended);
 
         if (spec && c->values)
                 json_object_set_new(spec, "valuesFiles", json_pack("[s]", "values-more.yaml"));

@@ -13,6 +13,8 @@
 #define WISH_MINORS 4       /* 0 to 3 */
 #define WISH_CHART_NAME 32
 #define WISH_RANGES 6
+#define WISH_STORED (WISH_CHARTS + WISH_REPOSITORIES) /* objects with files: charts first */
+#define WISH_DISKS 4                                  /* of hub agents */
 
 enum wish_library { LIBRARY_ANSWERS, LIBRARY_FAILS, LIBRARY_HANGS, LIBRARY_BABBLES };
 
@@ -36,11 +38,15 @@ struct wish_shelf {
         struct wish_repository repositories[WISH_REPOSITORIES];
         struct wish_chart charts[WISH_CHARTS];
         int64_t lost_ms; /* a file was taken from the disk, or the disk was full; 0 = never */
+        int64_t taken_ms[WISH_DISKS][WISH_STORED]; /* when files of that object were taken from that disk */
 };
 
 extern const struct kube_resource wish_repository_resource, wish_chart_resource;
 const char *wish_repository_name(unsigned repository, char ret[WISH_CHART_NAME]);
 const char *wish_chart_name(unsigned chart, char ret[WISH_CHART_NAME]);
+const char *wish_stored_name(unsigned stored, char ret[WISH_CHART_NAME]);
+/* It looks by itself once an hour only, and follows its repository because it is woken. */
+bool wish_chart_is_slow(unsigned chart);
 json_t *wish_repository_doc(const struct wish_shelf *s, unsigned repository); /* NULL on no memory */
 json_t *wish_chart_doc(const struct wish_shelf *s, unsigned chart);
 int wish_publish(struct wish_repository *r, wish_versions now); /* 0 or ERR_NO_MEMORY */
