@@ -8,10 +8,13 @@
 #define MARK "fluxcd.io/sync-gc-mark"
 #define IGNORE "fluxcd.io/ignore"
 #define REQUEST_STATUS "fluxcd.io/request-status"
+#define REQUEST_COMMIT "fluxcd.io/request-commit"
 
 struct garden_view {
         const struct wish_garden *wish;
         struct fleet *fleet;
+        struct sim_git *git;
+        struct git_hash head; /* of the branch */
 };
 
 static const json_t *get(const struct garden_view *v, const char *cluster, unsigned bed, unsigned piece)
@@ -52,6 +55,26 @@ static bool is_done(const struct garden_view *v, unsigned number)
         return text_equal(text_of(request_doc(v, number), "annotations", REQUEST_STATUS), "succeeded");
 }
 
+/* What it made is on the branch once, unless users have begun that anew since. */
+static int judge_commit(const struct garden_view *v, unsigned number, const json_t *doc, struct error *err)
+{
+        const char *commit = text_of(doc, "annotations", REQUEST_COMMIT),
+                   *type = doc_get_string(doc, "data.type");
+        unsigned made = 0;
+        bool has = false;
+
+        if (text_equal(type, "sync") || text_equal(type, "collect") || number < v->wish->forced)
+                return 0;
+        TRY(sim_git_count_job(v->git, or_empty(doc_get_string(doc, "metadata.uid")), &made, err));
+        if (text_empty(commit)) /* it failed, or changed nothing; or the answer of its push was lost */
+                return made <= 1 ? 0 : error_set(err, ERR_INVALID, "request-%u: %u commits", number, made);
+        TRY(sim_git_has(v->git, commit, &has, err));
+        if (!has || made != 1)
+                return error_set(err, ERR_INVALID, "request-%u: its commit %s is%s on the branch, of its %u",
+                                 number, commit, has ? "" : " not", made);
+        return 0;
+}
+
 static int judge_requests(const struct garden_view *v, struct error *err)
 {
         for (unsigned i = 0; i < v->wish->requests; i++) {
@@ -60,6 +83,8 @@ static int judge_requests(const struct garden_view *v, struct error *err)
 
                 if (doc && !text_equal(status, "succeeded") && !text_equal(status, "failed"))
                         return error_set(err, ERR_INVALID, "request-%u is \"%s\"", i, or_empty(status));
+                if (doc)
+                        TRY(judge_commit(v, i, doc, err));
         }
         return 0;
 }
@@ -79,6 +104,34 @@ static bool may_stay(const struct garden_view *v)
         return false;
 }
 
+/* Users or a request said so, and the hub has it. */
+static int judge_job(const struct garden_view *v, unsigned bed, const json_t *doc, struct error *err)
+{
+        const struct wish_garden *g = v->wish;
+        const json_t *containers = doc_get_array(doc, "spec.jobTemplate.spec.template.spec.containers");
+        const char *is = or_empty(doc_get_string(json_array_get(containers, 0), "image"));
+        char image[32], one[32];
+        bool locked, known;
+
+        if (wish_bed_is_broken(&g->beds[bed]) || wish_bed_is_held(g, bed))
+                return 0;
+        TRY(sim_git_job(v->git, bed, image, &locked, err));
+        snprintf(one, sizeof(one), "app:v%u", g->beds[bed].image);
+        known = text_equal(image, one);
+        for (unsigned i = 0; i < g->n_asked[bed]; i++) {
+                snprintf(one, sizeof(one), "app:v%u", g->asked[bed][i]);
+                known = known || text_equal(image, one);
+        }
+        if (!known)
+                return error_set(err, ERR_INVALID, "has image %s on the branch, which nobody asked for",
+                                 image);
+        if (!text_equal(is, image))
+                return error_set(err, ERR_INVALID, "has image %s, the branch %s", is, image);
+        return locked == (text_of(doc, "annotations", "fluxcd.io/locked") != NULL)
+                       ? 0
+                       : error_set(err, ERR_INVALID, "is%s locked on the branch", locked ? "" : " not");
+}
+
 static int judge_wanted(const struct garden_view *v, unsigned bed, unsigned piece, const json_t *doc,
                         struct error *err)
 {
@@ -94,7 +147,7 @@ static int judge_wanted(const struct garden_view *v, unsigned bed, unsigned piec
         if (!text_of(doc, "labels", MARK))
                 return error_set(err, ERR_INVALID, "does not say whose it is");
         if (piece >= WISH_PLOTS)
-                return 0;
+                return piece == PIECE_JOB ? judge_job(v, bed, doc, err) : 0;
         snprintf(color, sizeof(color), "c%u", b->plots[piece].color);
         return text_equal(doc_get_string(doc, "data.color"), color)
                        ? 0
@@ -179,7 +232,7 @@ static int judge_status(const struct garden_view *v, struct error *err)
         bool held = false;
 
         TRY(expect(data, "repository", "ready", err));
-        TRY(expect(data, "head", v->wish->head, err));
+        TRY(expect(data, "head", v->head.hex, err));
         for (unsigned i = 0; i < WISH_BEDS; i++) {
                 objects += count_objects(&v->wish->beds[i]);
                 held = held || wish_bed_is_held(v->wish, i);
@@ -194,43 +247,46 @@ static int judge_status(const struct garden_view *v, struct error *err)
                                ? 0
                                : error_set(err, ERR_INVALID, "status: it does not say what is broken");
         TRY(expect(data, "errors", NULL, err));
-        return expect(data, "synced", v->wish->head, err);
+        return expect(data, "synced", v->head.hex, err);
 }
 
-static int judge_repository(const struct garden_view *v, struct sim_git *git, struct error *err)
+static int judge_repository(const struct garden_view *v, struct error *err)
 {
-        struct git_hash head, tag = { "" };
+        struct git_hash tag = { "" };
         unsigned others;
+        bool has;
 
-        TRY(sim_git_head(git, &head, err));
-        if (!text_equal(head.hex, v->wish->head))
-                return error_set(err, ERR_INVALID, "the branch is at %s, users left it at %s", head.hex,
-                                 v->wish->head);
-        TRY(sim_git_other_tags(git, &others, err));
+        TRY(sim_git_has(v->git, v->wish->head, &has, err));
+        if (!has)
+                return error_set(err, ERR_INVALID, "the branch is at %s, and lost %s, where users left it",
+                                 v->head.hex, v->wish->head);
+        TRY(sim_git_other_tags(v->git, &others, err));
         if (others)
                 return error_set(err, ERR_INVALID, "%u tags are left in the repository", others);
         if (wish_garden_is_broken(v->wish))
                 return 0;
-        if (sim_git_tag(git, &tag, NULL) < 0 || !text_equal(tag.hex, v->wish->head))
+        if (sim_git_tag(v->git, &tag, NULL) < 0 || !git_hash_equal(&tag, &v->head))
                 return error_set(err, ERR_INVALID, "the sync tag is at \"%s\", should be at %s", tag.hex,
-                                 v->wish->head);
+                                 v->head.hex);
         return 0;
 }
 
 int model_judge_garden(struct fleet *f, const struct wish_garden *g, struct sim_git *git, struct error *err)
 {
-        const struct garden_view v = { g, f };
+        struct garden_view v = { .wish = g, .fleet = f, .git = git };
         int code;
 
         if (!g->there)
                 return 0;
-        code = judge_requests(&v, err);
+        code = sim_git_head(git, &v.head, err);
+        if (code == 0)
+                code = judge_requests(&v, err);
         if (code == 0)
                 code = judge_beds(&v, err);
         if (code == 0)
                 code = judge_status(&v, err);
         if (code == 0)
-                code = judge_repository(&v, git, err);
+                code = judge_repository(&v, err);
         return code < 0 ? error_wrap(err, "garden") : 0;
 }
 
@@ -240,7 +296,7 @@ int model_judge_garden(struct fleet *f, const struct wish_garden *g, struct sim_
 int model_judge_member_beds(struct fleet *f, const struct wish_garden *g, unsigned member, bool was_out,
                             struct error *err)
 {
-        const struct garden_view v = { g, f };
+        const struct garden_view v = { .wish = g, .fleet = f };
         char cluster[FLEET_AGENT_NAME];
 
         snprintf(cluster, sizeof(cluster), "member-%u", member);

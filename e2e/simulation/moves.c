@@ -19,7 +19,7 @@
 #define DUE_CHARTS 3   /* turns of its kinds in such a seed */
 #define CHART_STRIDE 5 /* those are so far apart: neighbours are alike */
 #define GARDEN_EVERY 5 /* one seed in so many plays a Git repository */
-#define DUE_GARDEN 5   /* turns of its kinds in such a seed, one after the other */
+#define DUE_GARDEN 4   /* turns of its kinds in such a seed, one after the other */
 #define DUE_TABLES 4   /* in one that plays ResourceSets */
 #define DICE_MIX 0x9e3779b97f4a7c15u
 
@@ -182,6 +182,9 @@ const struct move_kind move_kinds[] = {
         { "plot-delete", 7, move_plot_delete, SEEDS_GARDEN },
         { "plot-leave", 6, move_plot_leave, SEEDS_GARDEN },
         { "plot-neighbour", 6, move_plot_neighbour, SEEDS_GARDEN },
+        { "job-change", 8, move_job_change, SEEDS_GARDEN },
+        { "garden-image", 14, move_garden_image, SEEDS_GARDEN },
+        { "garden-policy", 9, move_garden_policy, SEEDS_GARDEN },
         { "garden-sync", 6, move_garden_sync, SEEDS_GARDEN },
         { "garden-collect", 14, move_garden_collect, SEEDS_GARDEN },
         { "remote-trouble", 8, move_remote_trouble, SEEDS_GARDEN },

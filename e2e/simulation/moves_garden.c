@@ -16,6 +16,7 @@ static void say_bed(struct words *w, const struct wish_bed *b)
 {
         words_add(w, "%s%s%s%s", b->cleared ? " cleared" : "", b->placed ? " placed" : "",
                   b->torn ? " torn" : "", b->gone ? " gone" : "");
+        words_add(w, " v%u", b->image);
         for (unsigned i = 0; i < WISH_PLOTS; i++)
                 if (b->plots[i].color)
                         words_add(w, " %u=%u%s%s", i, b->plots[i].color, b->plots[i].moved ? " moved" : "",
@@ -186,6 +187,19 @@ int move_bed_place(struct player *p, struct dice *d, struct error *err)
                 return 0;
         b = p->wish->garden.beds[bed];
         b.placed = !b.placed;
+        return commit_bed(p, bed, &b, err);
+}
+
+/* The file is another then, whatever an update wrote into it. */
+int move_job_change(struct player *p, struct dice *d, struct error *err)
+{
+        struct wish_bed b;
+        unsigned bed;
+
+        if (!find_bed(p, d, is_whole, &bed))
+                return 0;
+        b = p->wish->garden.beds[bed];
+        b.image = b.image && dice_percent(d, 25) ? 0 : draw_color(d);
         return commit_bed(p, bed, &b, err);
 }
 
@@ -437,9 +451,9 @@ int move_plot_neighbour(struct player *p, struct dice *d, struct error *err)
 
 /* ---- requests ---- */
 
-static int request(struct player *p, const char *type, struct error *err)
+static int request(struct player *p, json_t *data, struct error *err)
 {
-        AUTO_JSON json_t *doc = wish_garden_request(p->wish->garden.requests, type);
+        AUTO_JSON json_t *doc = wish_garden_request(p->wish->garden.requests, data);
         struct kube_client *hub;
 
         if (!doc)
@@ -450,15 +464,59 @@ static int request(struct player *p, const char *type, struct error *err)
 }
 
 /* That a request reached the hub whose answer was lost is not known: a refused one has no number. */
-static int ask(struct player *p, const char *type, struct error *err)
+static int ask_for(struct player *p, json_t *data, const char *words, struct error *err)
 {
-        int code = request(p, type, err);
+        int code = request(p, data, err);
 
         if (code < 0) {
                 p->wish->garden.requests--;
                 return move_refused(p, code, err);
         }
-        return move_done(p, "request-%u: %s", p->wish->garden.requests - 1, type);
+        return move_done(p, "request-%u: %s", p->wish->garden.requests - 1, words);
+}
+
+static int ask(struct player *p, const char *type, struct error *err)
+{
+        return ask_for(p, json_pack("{s:s}", "type", type), type, err);
+}
+
+static bool has_job(const struct wish_garden *g, unsigned bed)
+{
+        return is_whole(g, bed) && g->beds[bed].image && g->n_asked[bed] < WISH_ASKED;
+}
+
+/* Noted before it is asked for. */
+int move_garden_image(struct player *p, struct dice *d, struct error *err)
+{
+        struct wish_garden *g = &p->wish->garden;
+        char workload[64], image[32];
+        unsigned bed, color;
+
+        if (!find_bed(p, d, has_job, &bed))
+                return 0;
+        color = draw_color(d);
+        g->asked[bed][g->n_asked[bed]++] = color;
+        snprintf(workload, sizeof(workload), "bed-%u:cronjob/job", bed);
+        snprintf(image, sizeof(image), "app:v%u", color);
+        return ask_for(p,
+                       json_pack("{s:s, s:s, s:s, s:s*}", "type", "image", "workloads", workload, "image",
+                                 image, "force", dice_percent(d, 50) ? "true" : NULL),
+                       image, err);
+}
+
+int move_garden_policy(struct player *p, struct dice *d, struct error *err)
+{
+        bool locks = dice_percent(d, 55);
+        char workload[64];
+        unsigned bed;
+
+        if (!find_bed(p, d, has_job, &bed))
+                return 0;
+        snprintf(workload, sizeof(workload), "bed-%u:cronjob/job", bed);
+        return ask_for(p,
+                       json_pack("{s:s, s:s, s:s}", "type", "policy", "workloads", workload,
+                                 locks ? "add" : "remove", locks ? "locked=true" : "locked"),
+                       locks ? "lock" : "unlock", err);
 }
 
 int move_garden_sync(struct player *p, struct dice *d, struct error *err)

@@ -489,7 +489,7 @@ static void the_tables_are_what_the_servers_took(void **state)
 static void play_users(struct bench *b)
 {
         unsigned end = kind_of("stop-member"), *done = mem_calloc(end, sizeof(*done));
-        struct dice d = { 11 };
+        struct dice d = { 12 };
 
         for (unsigned i = 0; i < 3600;) {
                 unsigned kind = (unsigned)dice_below(&d, end);

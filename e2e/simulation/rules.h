@@ -66,9 +66,10 @@ extern const struct rule rule_chart_kept;  /* what a status names is there, and 
 extern const struct rule rule_chart_ready; /* nor is anything Ready without */
 extern const struct rule rule_chart_tidy;  /* and what is of no use is gone, at rest */
 /* the garden's repository: rules_garden.c */
-extern const struct rule rule_garden_kept;    /* what the branch has is not deleted, nor what is held */
-extern const struct rule rule_garden_foreign; /* nothing is written that is not its agent's */
-extern const struct rule rule_garden_order;   /* no namespace goes before its placement */
+extern const struct rule rule_garden_kept;     /* what the branch has is not deleted, nor what is held */
+extern const struct rule rule_garden_foreign;  /* nothing is written that is not its agent's */
+extern const struct rule rule_garden_answered; /* a request has one answer */
+extern const struct rule rule_garden_order;    /* no namespace goes before its placement */
 /* at rest */
 extern const struct rule rule_tidy;  /* no stale snapshots, bindings, Works, AppliedWorks */
 extern const struct rule rule_state; /* nothing stale in the members' state files */

@@ -135,6 +135,8 @@ static void order_changed(struct watch *w, void *state, const struct change *c)
 
         if (!is_gardeners(c) || !begins_to_go(c) || !find_piece(c, &bed, &piece) || piece < PIECE_NAMESPACE)
                 return;
+        if (piece == PIECE_JOB)
+                return;
         watch_judged(w, &rule_garden_order);
         if (piece == PIECE_PLACEMENT)
                 return; /* it is first */
@@ -145,6 +147,32 @@ static void order_changed(struct watch *w, void *state, const struct change *c)
 }
 
 const struct rule rule_garden_order = { .of_garden = true, .name = "garden-order", .changed = order_changed };
+
+/* ---- one answer ---- */
+
+static const char *status_of(const json_t *doc)
+{
+        const char *const keys[] = { "metadata", "annotations", "fluxcd.io/request-status" };
+
+        return or_empty(json_string_value(doc_get_keys(doc, keys, 3)));
+}
+
+static void answered_changed(struct watch *w, void *state, const struct change *c)
+{
+        const char *was = c->before ? status_of(c->before) : "";
+
+        if (!is_gardeners(c) || !c->after || !text_starts_with(c->name, "request-"))
+                return;
+        watch_judged(w, &rule_garden_answered);
+        if ((text_equal(was, "succeeded") || text_equal(was, "failed")) &&
+            !text_equal(was, status_of(c->after)))
+                watch_broken(w, &rule_garden_answered, "%s says that %s is %s, which was %s", c->who, c->name,
+                             status_of(c->after), was);
+}
+
+const struct rule rule_garden_answered = { .of_garden = true,
+                                           .name = "garden-answered",
+                                           .changed = answered_changed };
 
 /* ---- quiet ---- */
 

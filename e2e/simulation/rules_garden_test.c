@@ -123,6 +123,25 @@ static void requests_are_answered_in_annotations_only(void **state)
         close_watch(&w);
 }
 
+#define REQUEST(status)                                                                                      \
+        "{'metadata':{'name':'request-0','namespace':'fleet-system','annotations':"                          \
+        "{'fluxcd.io/request-status':'" status "'}}}"
+
+static void a_request_has_one_answer(void **state)
+{
+        struct watch w;
+
+        open_garden(&w, &rule_garden_answered);
+        put(&w, AGENT, "hub", MAPS, REQUEST("queued"));
+        put(&w, AGENT, "hub", MAPS, REQUEST("running"));
+        put(&w, AGENT, "hub", MAPS, REQUEST("succeeded"));
+        put(&w, AGENT, "hub", MAPS, REQUEST("succeeded"));
+        FINE(&w);
+        put(&w, AGENT, "hub", MAPS, REQUEST("queued"));
+        BROKEN(&w, "says that request-0 is queued, which was succeeded");
+        close_watch(&w);
+}
+
 static void placements_go_before_namespaces(void **state)
 {
         struct watch w;
@@ -148,6 +167,7 @@ int main(void)
                 cmocka_unit_test(what_is_to_be_left_alone_is_not_deleted),
                 cmocka_unit_test(nothing_is_written_that_is_not_the_agents),
                 cmocka_unit_test(requests_are_answered_in_annotations_only),
+                cmocka_unit_test(a_request_has_one_answer),
                 cmocka_unit_test(placements_go_before_namespaces),
         };
 

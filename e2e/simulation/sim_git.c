@@ -16,6 +16,7 @@
 #define URL "https://" AUTHORITY "/team/app.git"
 #define BRANCH "refs/heads/main"
 #define TAG "flux-sync"
+#define NOTES "flux"
 #define FAST "/dev/shm" /* where it exists */
 #define HANG_MS 60000   /* longer than anybody waits */
 #define SLOW_MS 4000
@@ -99,6 +100,8 @@ static int put(struct sim_git *s, struct commit *c, bool forced, struct error *e
                 TRY(repo_ref(s->server.repo, BRANCH, &new.parent, err));
         TRY(repo_make_commit(s->server.repo, &new, &made, &same, err));
         TRY(repo_set_ref(s->server.repo, BRANCH, &made, err));
+        if (forced)
+                s->garden->forced = s->garden->requests;
         if (git_hash_is_none(&s->first) || forced)
                 s->first = made;
         s->garden->commits++;
@@ -161,6 +164,71 @@ int sim_git_other_tags(struct sim_git *s, unsigned *ret, struct error *err)
                 *ret += text_starts_with(names.strings[i], "refs/tags/") &&
                         !text_equal(names.strings[i], "refs/tags/" TAG);
         git_strarray_dispose(&names);
+        return 0;
+}
+
+int sim_git_has(struct sim_git *s, const char *commit, bool *ret, struct error *err)
+{
+        struct git_hash of, head;
+
+        TRY(git_hash_parse(commit, &of, err));
+        TRY(sim_git_head(s, &head, err));
+        *ret = false;
+        return repo_has(s->server.repo, &of) ? repo_is_ancestor(s->server.repo, &of, &head, ret, err) : 0;
+}
+
+static int count_job(struct sim_git *s, const char *id, struct arena *arena, unsigned *ret, struct error *err)
+{
+        const struct git_commit_info *commits;
+        struct git_hash head, notes;
+        struct git_log log = { .until = &head };
+        const char *note;
+        size_t n = 0;
+        bool more;
+
+        TRY(sim_git_head(s, &head, err));
+        TRY(repo_log(s->server.repo, &log, arena, &commits, &n, &more, err));
+        if (repo_ref(s->server.repo, "refs/notes/" NOTES, &notes, NULL) < 0)
+                return 0;
+        for (size_t i = 0; i < n; i++)
+                if (repo_note(s->server.repo, &notes, &commits[i].at, arena, &note, NULL) == 0)
+                        *ret += strstr(note, id) != NULL;
+        return 0;
+}
+
+int sim_git_count_job(struct sim_git *s, const char *id, unsigned *ret, struct error *err)
+{
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+
+        *ret = 0;
+        return count_job(s, id, &arena, ret, err);
+}
+
+int sim_git_job(struct sim_git *s, unsigned bed, char ret_image[32], bool *ret_locked, struct error *err)
+{
+        static const char key[] = "image: ";
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        AUTO_FREE char *path = mem_printf("%s/job.yaml", wish_bed_paths[bed]);
+        AUTO_FREE char *text = NULL;
+        struct git_hash head;
+        struct slice file;
+        const char *at;
+
+        *ret_image = '\0';
+        *ret_locked = false;
+        if (!path)
+                return error_no_memory(err);
+        TRY(sim_git_head(s, &head, err));
+        if (repo_file(s->server.repo, &head, path, 1u << 16, &arena, &file, NULL) < 0)
+                return 0;
+        text = mem_strndup(file.data, file.len);
+        if (!text)
+                return error_no_memory(err);
+        at = strstr(text, key);
+        if (at)
+                snprintf(ret_image, 32, "%.*s", (int)strcspn(at + sizeof(key) - 1, " \n"),
+                         at + sizeof(key) - 1);
+        *ret_locked = strstr(text, "fluxcd.io/locked") != NULL;
         return 0;
 }
 
@@ -243,7 +311,7 @@ static void run_agent(void *ctx, const struct world *of_agent, const struct log 
                                                     .url = URL,
                                                     .branch = "main",
                                                     .tag = TAG,
-                                                    .notes = "flux",
+                                                    .notes = NOTES,
                                                     .user = "Argosy",
                                                     .mail = "argosy@example.com",
                                                     .folder = s->work,
@@ -287,6 +355,7 @@ static void begin_beds(struct wish_bed ret[WISH_BEDS])
         for (unsigned i = 0; i < WISH_BEDS; i++) {
                 ret[i].placed = i == 0;
                 ret[i].plots[i].color = 1 + i;
+                ret[i].image = 1 + i;
         }
 }
 

@@ -21,6 +21,11 @@ int sim_git_commit(struct sim_git *s, const struct wish_bed beds[WISH_BEDS], boo
 int sim_git_tag(struct sim_git *s, struct git_hash *ret, struct error *err);
 /* Somebody moves it to the branch's first commit, or takes it away. 0: there is none. */
 bool sim_git_move_tag(struct sim_git *s, bool away);
+/* What the head has of a bed's CronJob: image "app:v3" or "", and whether it is locked. */
+int sim_git_job(struct sim_git *s, unsigned bed, char ret_image[32], bool *ret_locked, struct error *err);
+/* That `commit` is the head or comes before it; and how many commits of the branch are of that job. */
+int sim_git_has(struct sim_git *s, const char *commit, bool *ret, struct error *err);
+int sim_git_count_job(struct sim_git *s, const char *id, unsigned *ret, struct error *err);
 /* The branch's head; and how many tags there are beside the sync tag. */
 int sim_git_head(struct sim_git *s, struct git_hash *ret, struct error *err);
 int sim_git_other_tags(struct sim_git *s, unsigned *ret, struct error *err);

@@ -173,8 +173,11 @@ static void spoil(struct bench *b)
         g->beds[1].plots[0].color = 7;
         expect_wrong(b, "status: objects is");
         *g = was;
-        g->head[0] ^= 1;
-        expect_wrong(b, "status: head is");
+        memset(g->head, 'a', 40);
+        expect_wrong(b, "lost aaaaaaa");
+        *g = was;
+        g->beds[0].image = 9;
+        expect_wrong(b, "CronJob bed-0/job: has image app:v1 on the branch, which nobody asked for");
         *g = was;
         g->neighbours[0][0] = true;
         expect_wrong(b, "own-0 is not as its user left it");

@@ -49,6 +49,8 @@ bool wish_bed_has(const struct wish_bed *b, unsigned piece)
                 return true;
         case PIECE_PLACEMENT:
                 return b->placed;
+        case PIECE_JOB:
+                return b->image != 0;
         default:
                 return b->plots[piece].color != 0;
         }
@@ -84,17 +86,29 @@ const struct kube_resource *wish_piece_resource(unsigned piece)
                                           namespaces = { "", "v1", "namespaces", "Namespace", false },
                                           placements = { GROUP_PLACEMENT, "v1beta1",
                                                          "clusterresourceplacements",
-                                                         "ClusterResourcePlacement", false };
+                                                         "ClusterResourcePlacement", false },
+                                          jobs = { "batch", "v1", "cronjobs", "CronJob", true };
 
-        return piece == PIECE_NAMESPACE ? &namespaces : piece == PIECE_PLACEMENT ? &placements : &config_maps;
+        switch (piece) {
+        case PIECE_NAMESPACE:
+                return &namespaces;
+        case PIECE_PLACEMENT:
+                return &placements;
+        case PIECE_JOB:
+                return &jobs;
+        default:
+                return &config_maps;
+        }
 }
 
 const char *wish_piece_place(unsigned bed, unsigned piece, char ret_name[WISH_GARDEN_NAME],
                              char ret_ns[WISH_GARDEN_NAME], bool *ret_namespaced)
 {
         wish_bed_name(bed, ret_ns);
-        *ret_namespaced = piece < WISH_PLOTS;
-        if (piece < WISH_PLOTS)
+        *ret_namespaced = piece < WISH_PLOTS || piece == PIECE_JOB;
+        if (piece == PIECE_JOB)
+                snprintf(ret_name, WISH_GARDEN_NAME, "job");
+        else if (piece < WISH_PLOTS)
                 snprintf(ret_name, WISH_GARDEN_NAME, "plot-%u", piece);
         else
                 wish_bed_name(bed, ret_name);
@@ -114,7 +128,9 @@ static void write_base(const struct wish_bed *b, const char *name, struct buf *t
                         "kind: ClusterResourcePlacement\nmetadata: {name: %s}\nspec:\n"
                         "  resourceSelectors:\n"
                         "  - {group: '', version: v1, kind: Namespace, name: %s}\n"
-                        "  policy: {placementType: PickAll, tolerations: [{key: play, operator: Exists}]}\n",
+                        "  policy: {placementType: PickAll, tolerations: [{key: play, operator: Exists}]}\n"
+                        "  strategy:\n    rollingUpdate: {maxUnavailable: 100%%, unavailablePeriodSeconds: "
+                        "1}\n",
                         name, name);
 }
 
@@ -125,6 +141,19 @@ static void write_plot(const struct wish_plot *p, unsigned plot, const char *ns,
         if (p->ignored)
                 buf_append_str(text, "  annotations: {fluxcd.io/ignore: 'true'}\n");
         buf_printf(text, "data: {color: c%u}\n", p->color);
+}
+
+/* Words that an update has to leave as they are. */
+static void write_job(unsigned image, const char *ns, struct buf *text)
+{
+        buf_printf(
+                text,
+                "apiVersion: batch/v1\nkind: CronJob # it rests\nmetadata:\n  name: job\n  namespace: %s\n"
+                "spec:\n  schedule: '0 0 1 1 *'\n  suspend: true\n  jobTemplate:\n    spec:\n      "
+                "template:\n"
+                "        spec:\n          restartPolicy: Never\n          containers:\n          - name: c\n"
+                "            image: app:v%u # the newest\n",
+                ns, image);
 }
 
 static bool write_plot_file(const struct wish_bed *b, unsigned bed, unsigned file, char ret_path[64],
@@ -147,8 +176,13 @@ bool wish_bed_file(const struct wish_bed *b, unsigned bed, unsigned file, char r
         char name[WISH_GARDEN_NAME];
 
         buf_clear(text);
-        if (b->gone)
+        if (b->gone || (file == WISH_FILE_JOB && (b->cleared || !b->image)))
                 return false;
+        if (file == WISH_FILE_JOB) {
+                snprintf(ret_path, 64, "%s/job.yaml", wish_bed_paths[bed]);
+                write_job(b->image, wish_bed_name(bed, name), text);
+                return true;
+        }
         if (file >= FILE_PLOTS)
                 return write_plot_file(b, bed, file, ret_path, text);
         snprintf(ret_path, 64, "%s/%s", wish_bed_paths[bed],
@@ -172,13 +206,15 @@ const char *wish_request_name(unsigned number, char ret[WISH_GARDEN_NAME])
         return ret;
 }
 
-json_t *wish_garden_request(unsigned number, const char *type)
+json_t *wish_garden_request(unsigned number, json_t *data)
 {
         char name[WISH_GARDEN_NAME];
 
-        return json_pack("{s:s, s:s, s:{s:s, s:s, s:{s:s}}, s:{s:s}}", "apiVersion", "v1", "kind",
-                         "ConfigMap", "metadata", "name", wish_request_name(number, name), "namespace",
-                         NAMESPACE_FLEET_SYSTEM, "labels", "fluxcd.io/request", "true", "data", "type", type);
+        if (!data)
+                return NULL;
+        return json_pack("{s:s, s:s, s:{s:s, s:s, s:{s:s}}, s:o}", "apiVersion", "v1", "kind", "ConfigMap",
+                         "metadata", "name", wish_request_name(number, name), "namespace",
+                         NAMESPACE_FLEET_SYSTEM, "labels", "fluxcd.io/request", "true", "data", data);
 }
 
 json_t *wish_neighbour_plot(unsigned bed, unsigned plot, const json_t *labels)

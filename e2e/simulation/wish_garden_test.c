@@ -32,7 +32,10 @@ static void a_bed_has_the_files_of_its_objects(void **state)
         assert_int_equal(count_files(&b, "kind: ClusterResourcePlacement"), 0);
         b.torn = true;
         assert_int_equal(count_files(&b, "kind: [oh"), 1);
+        b.image = 3;
+        assert_int_equal(count_files(&b, "image: app:v3"), 1);
         b.cleared = true;
+        assert_int_equal(count_files(&b, "kind: CronJob"), 0);
         assert_int_equal(count_files(&b, "kind: ConfigMap"), 0);
         assert_int_equal(count_files(&b, "A bed."), 1);
         b.gone = true;
