@@ -80,7 +80,10 @@ json_t *doc_base64(struct slice data);         /* a string, new; NULL on no memo
  * an error, error texts with line. */
 int yaml_parse(struct slice text, json_t **ret, struct error *err); /* exactly one document */
 int yaml_parse_all(struct slice text, json_t **ret_array,
-                   struct error *err); /* stream; empty documents dropped; JSON too */
+                   struct error *err);      /* stream; empty documents dropped; JSON too */
+size_t doc_count_values(struct slice json); /* keys are none; up to where it is broken */
+/* At most so many values, keys of YAML included, before it takes memory: of a stranger. */
+int yaml_parse_bounded(struct slice text, size_t most_values, json_t **ret_array, struct error *err);
 /* The same of a part of a text, before which so many lines stand: messages count from the text's beginning.
  */
 int yaml_parse_part(struct slice text, size_t lines_before, json_t **ret_array, struct error *err);

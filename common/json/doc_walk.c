@@ -10,12 +10,12 @@ struct walking {
 
 static int walk_value(struct walking *k, size_t depth, struct slice key);
 
-static size_t count_values(struct slice raw)
+size_t doc_count_values(struct slice text)
 {
         struct scanner s;
         size_t n = 0;
 
-        scan_init(&s, raw);
+        scan_init(&s, text);
         for (enum scan_token t; (t = scan_next(&s)) != SCAN_END && t != SCAN_ERROR;)
                 n += t != SCAN_KEY && t != SCAN_OBJECT_END && t != SCAN_ARRAY_END;
         return n;
@@ -27,7 +27,7 @@ static int check_size(const struct doc_walk *w, struct slice raw, struct error *
                 return error_set(err, ERR_LIMIT, "a part of the document has more than %zu bytes",
                                  w->most_bytes);
         /* each value has a byte at least, so most need not be counted */
-        if (w->most_values && raw.len > w->most_values && count_values(raw) > w->most_values)
+        if (w->most_values && raw.len > w->most_values && doc_count_values(raw) > w->most_values)
                 return error_set(err, ERR_LIMIT, "a part of the document has more than %zu values",
                                  w->most_values);
         return 0;

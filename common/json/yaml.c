@@ -392,32 +392,55 @@ void yaml_close_reader(struct yaml_reader *r)
         yaml_parser_delete(&r->parser);
 }
 
-static int read_yaml(struct slice text, size_t lines_before, json_t *documents, struct error *err)
+struct part {
+        struct slice text;
+        size_t lines_before, most_values;
+};
+
+static int read_yaml(const struct part *p, json_t *documents, struct error *err)
 {
         struct yaml_reader r;
         int code;
 
-        TRY(yaml_open_reader(&r, text, err));
-        r.lines_before = lines_before;
+        TRY(yaml_open_reader(&r, p->text, err));
+        r.lines_before = p->lines_before;
+        r.most_values = p->most_values;
         code = read_stream(&r, documents);
         yaml_close_reader(&r);
         return code;
 }
 
-int yaml_parse_part(struct slice text, size_t lines_before, json_t **ret_array, struct error *err)
+static int parse_part(const struct part *p, json_t **ret_array, struct error *err)
 {
-        if (text.len > LIMIT_YAML_BYTES)
+        if (p->text.len > LIMIT_YAML_BYTES)
                 return error_set(err, ERR_LIMIT, "YAML of %zu bytes is larger than %u (LIMIT_YAML_BYTES)",
-                                 text.len, LIMIT_YAML_BYTES);
+                                 p->text.len, LIMIT_YAML_BYTES);
         AUTO_JSON json_t *documents = json_array();
         if (!documents)
                 return error_no_memory(err);
-        int code = read_json(text, documents, err);
+        bool counts = p->most_values && p->text.len > p->most_values;
+        /* what is too much for JSON is refused in YAML's words */
+        int code =
+                counts && doc_count_values(p->text) > p->most_values ? 0 : read_json(p->text, documents, err);
         TRY(code);
         if (code == 0)
-                TRY(read_yaml(text, lines_before, documents, err));
+                TRY(read_yaml(p, documents, err));
         *ret_array = TAKE_PTR(documents);
         return 0;
+}
+
+int yaml_parse_part(struct slice text, size_t lines_before, json_t **ret_array, struct error *err)
+{
+        const struct part p = { .text = text, .lines_before = lines_before };
+
+        return parse_part(&p, ret_array, err);
+}
+
+int yaml_parse_bounded(struct slice text, size_t most_values, json_t **ret_array, struct error *err)
+{
+        const struct part p = { .text = text, .most_values = most_values };
+
+        return parse_part(&p, ret_array, err);
 }
 
 int yaml_parse_all(struct slice text, json_t **ret_array, struct error *err)

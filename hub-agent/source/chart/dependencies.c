@@ -2,6 +2,7 @@
 
 #include "common/base/path.h"
 #include "common/base/semver.h"
+#include "hub-agent/source/chart/values.h"
 #include "hub-agent/transfer/web_url.h"
 
 #define FILE_SCHEME "file://"
@@ -34,14 +35,18 @@ static int has_version(struct arena *arena, const struct chart *c, const struct 
 static int read_lock(struct arena *arena, const struct chart *c, const struct chart_dependency **ret,
                      size_t *ret_n, struct error *err)
 {
-        AUTO_JSON json_t *doc = NULL;
+        AUTO_JSON json_t *documents = NULL;
         struct chart_dependency *at;
         json_t *list, *one;
         size_t i;
+        int code = yaml_parse_bounded(c->lock, CHART_VALUES_MAX, &documents, err);
 
-        if (yaml_parse(c->lock, &doc, err) < 0)
-                return error_wrap(err, "cannot load Chart.lock"), err ? err->code : ERR_INVALID;
-        list = doc_get_array(doc, "dependencies");
+        if (code == 0 && json_array_size(documents) != 1)
+                code = error_set(err, ERR_INVALID, "yaml: %zu documents where one is expected",
+                                 json_array_size(documents));
+        if (code < 0)
+                return error_wrap(err, "cannot load Chart.lock"), code;
+        list = doc_get_array(json_array_get(documents, 0), "dependencies");
         at = ARENA_NEW_ARRAY(arena, struct chart_dependency, json_array_size(list) + 1);
         if (!at)
                 return error_no_memory(err);

@@ -4,6 +4,7 @@
 #include "common/base/map.h"
 #include "common/base/semver.h"
 #include "common/base/unicode.h"
+#include "hub-agent/source/chart/values.h"
 
 /* What stands in the place of a text: itself, or several of them. */
 enum shape { TEXT, TEXTS, TEXT_MAP, BOOLEAN, PARTS, LIST };
@@ -226,7 +227,7 @@ static int parse_first(const char *name, struct slice text, json_t **ret, struct
 {
         AUTO_JSON json_t *all = NULL;
 
-        if (yaml_parse_all(text, &all, err) < 0)
+        if (yaml_parse_bounded(text, CHART_VALUES_MAX, &all, err) < 0)
                 return error_wrap(err, "cannot load %s", name);
         *ret = json_array_size(all) ? json_incref(json_array_get(all, 0)) : json_object();
         if (!*ret)

@@ -52,6 +52,11 @@ static int add_metadata(struct packing *p, const char *folder, const struct char
 static int check_schema(const struct chart *c, struct error *err)
 {
         AUTO_JSON json_t *doc = NULL;
+        bool is_large = c->schema.data && doc_count_values(c->schema) > CHART_VALUES_MAX;
+
+        if (is_large)
+                return error_set(err, ERR_LIMIT, "values.schema.json has more than %d values",
+                                 CHART_VALUES_MAX);
         int code = c->schema.data ? doc_parse(c->schema, &doc, NULL) : 0;
 
         if (code == ERR_NO_MEMORY)

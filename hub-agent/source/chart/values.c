@@ -37,7 +37,7 @@ static int parse(struct slice text, json_t **ret, struct error *err)
         if (!all)
                 return error_no_memory(err);
         if (text.len)
-                TRY(yaml_parse_all(text, &documents, err));
+                TRY(yaml_parse_bounded(text, CHART_VALUES_MAX, &documents, err));
         json_array_foreach(documents, i, doc) {
                 if (json_is_null(doc))
                         continue;

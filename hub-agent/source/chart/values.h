@@ -3,6 +3,8 @@
 
 #include "common/json/doc.h"
 
+#define CHART_VALUES_MAX 200000 /* of one YAML file of a chart: each takes hundreds of bytes */
+
 /* A mapping, or several documents of one merged in their order; {} of an empty text. A new reference.
  * ERR_INVALID: "unmarshaling values from 'PATH' failed: ...". */
 int values_parse(const char *path, struct slice text, json_t **ret, struct error *err);

@@ -77,6 +77,28 @@ static int parse_merge_and_write(void *unused)
 }
 
 /* spec/helm-chart.md checklist 97 */
+/* A value of two bytes takes hundreds of memory. */
+static void values_of_a_file_are_counted(void **state)
+{
+        static const char *const parts[][3] = { { "a: [0", ",0", "]\n" }, { "{\"a\":[0", ",0", "]}" } };
+
+        for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
+                AUTO_JSON json_t *doc = NULL;
+                struct error err = { 0 };
+                AUTO_BUF struct buf b;
+
+                buf_init(&b, 1 << 20);
+                buf_append_str(&b, parts[i][0]);
+                for (int n = 0; n < CHART_VALUES_MAX; n++)
+                        buf_append_str(&b, parts[i][1]);
+                buf_append_str(&b, parts[i][2]);
+                assert_int_equal(values_parse("values.yaml", (struct slice){ b.data, b.len }, &doc, &err),
+                                 ERR_LIMIT);
+                assert_string_equal(err.text, "unmarshaling values from 'values.yaml' failed: a part of the "
+                                              "document has more than 200000 values");
+        }
+}
+
 static void each_allocation_that_fails_is_told(void **state)
 {
         walk_failing_allocations(parse_merge_and_write, NULL);
@@ -88,6 +110,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(mappings_are_merged_and_all_else_is_replaced),
                 cmocka_unit_test(what_is_no_mapping_is_refused_with_its_path),
+                cmocka_unit_test(values_of_a_file_are_counted),
                 cmocka_unit_test(each_allocation_that_fails_is_told),
         };
 
