@@ -88,6 +88,26 @@ RIG_TEST(a_generator_that_fails_applies_and_collects_nothing, {
         end_generating(&g);
 })
 
+/* It may have asked somebody who was not there yet. */
+RIG_TEST(a_generator_that_fails_is_tried_at_growing_intervals, {
+        struct generator g;
+
+        generating(r, &g);
+        commit_file(&g.repository, ".flux.yaml",
+                    "version: 1\ncommandUpdated: {generators: [{command: fail}]}\n");
+        generator_start(&g);
+        assert_int_equal(g.repository.checkouts, 1);
+        pass(&g, 60 * SECONDS); /* after 5, 15 and 35 s */
+        assert_int_equal(g.repository.checkouts, 4);
+        commit_file(&g.repository, ".flux.yaml", "version: 7\n");
+        pass(&g, 5 * MINUTES); /* what is wrong in a file stays so */
+        assert_non_null(strstr(status_of(r, "errors"), "version"));
+        g.repository.checkouts = 0;
+        pass(&g, 4 * MINUTES);
+        assert_in_range(g.repository.checkouts, 0, 1);
+        end_generating(&g);
+})
+
 /* spec/flux-yaml.md checklist 4, 13 */
 RIG_TEST(without_a_shell_raw_paths_still_work, {
         static const char *const paths[] = { "generated", "raw" };
@@ -233,6 +253,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(what_is_generated_is_synced_and_generated_once_for_each_commit),
                 cmocka_unit_test(a_generator_that_fails_applies_and_collects_nothing),
+                cmocka_unit_test(a_generator_that_fails_is_tried_at_growing_intervals),
                 cmocka_unit_test(without_a_shell_raw_paths_still_work),
                 cmocka_unit_test(an_image_is_updated_by_the_updater_and_verified),
                 cmocka_unit_test(policies_are_updated_one_by_one_and_new_files_are_committed),

@@ -56,6 +56,7 @@ struct generator_agent {
         char *running;             /* uid of the one that this process works on; NULL */
         struct desired *desired;   /* NULL = there was no sync yet */
         unsigned sync_failures;    /* in a row */
+        bool command_failed;       /* in the last sync */
 
         /* Of the last sync: */
         struct git_hash head, synced;

@@ -71,6 +71,7 @@ static int parse_generated(struct arena *arena, struct arena *texts, const struc
         code = generate(l->generation, &scratch, target, &stream, &message, err);
         if (message) {
                 report->error = arena_strdup(arena, message);
+                report->command_failed = true;
                 return report->error ? code : error_no_memory(err);
         }
         return code < 0 ? code : parse_text(texts, l, target, source, stream, report, ret, err);
@@ -184,6 +185,7 @@ int load_target(struct arena *arena, const struct load *l, struct flux_target *t
         if (ret_generated)
                 *ret_generated = (struct resource_list){ .arena = arena };
         report->error = NULL;
+        report->command_failed = false;
         report->bytes = 0;
         err = err ? err : &own;
         TRY(new_texts(arena, &texts, err));

@@ -20,9 +20,10 @@ struct load {
 
 struct loaded_target {
         struct flux_target target;
-        size_t bytes;      /* of its texts */
-        size_t n;          /* of its resources, those of unknown scope too */
-        const char *error; /* whole text of why it gave none; NULL: it did */
+        size_t bytes;        /* of its texts */
+        size_t n;            /* of its resources, those of unknown scope too */
+        const char *error;   /* whole text of why it gave none; NULL: it did */
+        bool command_failed; /* which it may not do another time */
         const char *const *warnings;
         size_t n_warnings;
 };

@@ -31,6 +31,7 @@ static void tell_broken(struct sync *s, const struct loaded_target *t)
         char text[EVENT_BYTES];
 
         s->broken = true;
+        a->command_failed |= t->command_failed;
         log_error(&a->log, "a target path is left out of the sync", "path", name_of_path(t), "error",
                   t->error);
         text_shorten(t->error, text, sizeof(text));
@@ -192,6 +193,7 @@ static int begin(struct sync *s, struct error *err)
         struct generator_agent *a = s->a;
         const struct repository *r = &a->options->repository;
 
+        a->command_failed = false;
         TRY(check_ready(a, err));
         TRY(generation_read_status(a, err));
         TRY(r->ops->head(r->ctx, &s->head, err));

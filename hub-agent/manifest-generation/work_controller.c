@@ -35,12 +35,12 @@ static void tell_failure(struct generator_agent *a, const struct error *err)
                 (void)sync_problems_add(&a->problems, NULL, "", err->text);
 }
 
-/* What is about the hub or the network is tried again soon. */
+/* What is about the hub or the network is tried again soon, and commands, which may have asked either. */
 static void put_forward(struct generator_agent *a, const struct error *err)
 {
         int64_t pause_ms = mend_pause_ms(++a->sync_failures);
 
-        if (error_is_retryable(err->code) && !repository_unready(&a->repository))
+        if ((a->command_failed || error_is_retryable(err->code)) && !repository_unready(&a->repository))
                 a->timetable.sync_due = now_of(a) + MIN(pause_ms, a->timetable.sync_ms);
 }
 
