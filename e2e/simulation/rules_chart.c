@@ -117,14 +117,10 @@ const struct rule rule_chart_kept = {
 
 /* ---- what is ready ---- */
 
-/* Who begins a pass leaves what Ready said, and who is suspended is not looked at. */
-static bool says_ready(const json_t *doc)
+/* Who begins a pass leaves what Ready said, and has not looked yet. */
+static bool is_looking(const json_t *doc)
 {
-        const json_t *status = json_object_get(doc, "status");
-
-        return rule_says(status, CONDITION_FLUX_READY, "True") &&
-               !rule_says(status, CONDITION_FLUX_RECONCILING, "True") &&
-               !json_is_true(doc_get(doc, "spec.suspend"));
+        return rule_says(json_object_get(doc, "status"), CONDITION_FLUX_RECONCILING, "True");
 }
 
 static void ready_changed(struct watch *w, void *state, const struct change *c)
@@ -133,13 +129,16 @@ static void ready_changed(struct watch *w, void *state, const struct change *c)
         int64_t taken = taken_from(w, c->who, c->name);
         uint64_t size = 0;
 
-        if (!is_about_artifacts(c) || !c->after || rule_is_leaving(c->after) || !says_ready(c->after))
+        if (!is_about_artifacts(c) || !c->after || rule_is_leaving(c->after) ||
+            json_is_true(doc_get(c->after, "spec.suspend")) ||
+            !rule_says(json_object_get(c->after, "status"), CONDITION_FLUX_READY, "True"))
                 return;
         watch_judged(w, &rule_chart_ready);
         if (!*path)
                 watch_broken(w, &rule_chart_ready, "%s says Ready of %s %s, which has no artifact", c->who,
                              c->resource, c->name);
-        else if (!watch_artifact(w, c->who, path, &size) && (!taken || watch_now(w) - taken > RULE_LAG_MS))
+        else if (!is_looking(c->after) && !watch_artifact(w, c->who, path, &size) &&
+                 (!taken || watch_now(w) - taken > RULE_LAG_MS))
                 watch_broken(w, &rule_chart_ready, "%s says Ready of %s %s, and has no %s", c->who,
                              c->resource, c->name, path);
 }

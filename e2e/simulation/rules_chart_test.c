@@ -96,8 +96,6 @@ static void nothing_is_ready_without_an_artifact(void **state)
         FINE(&w);
         assert_true(w.judged > 0);
         put(&w, "hub-agent", "hub", CHARTS, CHART(ON_ITS_WAY "'observedGeneration':2"));
-        FINE(&w);
-        put(&w, "hub-agent", "hub", CHARTS, CHART(READY "'observedGeneration':2"));
         BROKEN(&w, "hub-agent says Ready of " CHARTS " chart-0, which has no artifact");
         close_watch(&w);
 }
@@ -111,6 +109,8 @@ static void nothing_is_ready_whose_file_is_gone_for_long(void **state)
         put(&w, "hub-agent", "hub", CHARTS, CHART(READY KEPT)); /* it went in this moment */
         FINE(&w);
         w.now += RULE_LAG_MS + 1;
+        put(&w, "hub-agent", "hub", CHARTS, CHART(ON_ITS_WAY KEPT)); /* before it is looked for */
+        FINE(&w);
         put(&w, "hub-agent", "hub", CHARTS, CHART(READY KEPT ",'observedGeneration':2"));
         BROKEN(&w, "hub-agent says Ready of " CHARTS " chart-0, and has no " PATH);
         close_watch(&w);

@@ -6,10 +6,16 @@
 
 static void serve_index(struct http_exchange *x, const struct wish_repository *r)
 {
-        AUTO_BUF struct buf b;
+        AUTO_BUF struct buf b = { 0 };
+        char tag[24];
+        struct http_header header = { "ETag", tag };
+        const struct http_headers more = { &header, 1 };
 
-        if (wish_index_text(r->published, &b) == 0)
-                (void)http_reply(x, 200, "text/yaml", (struct slice){ b.data, b.len }, NULL);
+        snprintf(tag, sizeof(tag), "\"%x\"", r->published);
+        if (text_equal(http_header_get(&x->headers, "if-none-match"), tag))
+                (void)http_reply(x, 304, "text/yaml", SLICE(""), &more);
+        else if (wish_index_text(r->published, &b) == 0)
+                (void)http_reply(x, 200, "text/yaml", (struct slice){ b.data, b.len }, &more);
 }
 
 static void serve_game(struct http_exchange *x, const char *file)
