@@ -51,6 +51,7 @@ static bool move_up(struct emptying *e, int at, const char *name)
         AUTO_FD int folder = open_unlocked(at, name);
         char to[16];
 
+        (void)folder;
         do
                 (void)snprintf(to, sizeof(to), "%u", e->name++);
         while (renameat2(at, name, e->top, to, RENAME_NOREPLACE) < 0 && errno == EEXIST);
