@@ -16,8 +16,8 @@
 #define DUE_SETS 2       /* in a seed that plays sets, as many moves more are of these kinds' turn */
 #define LAST_CHANGES 4
 #define CHART_EVERY 5  /* one seed in so many plays charts */
-#define DUE_CHARTS 3   /* turns of its kinds in such a seed */
-#define CHART_STRIDE 5 /* those are so far apart: neighbours are alike */
+#define DUE_CHARTS 3   /* turns of its kinds in such a seed: two neighbours, as one undoes the other, and */
+#define CHART_STRIDE 5 /* one that is so far from them */
 #define GARDEN_EVERY 5 /* one seed in so many plays a Git repository */
 #define DUE_GARDEN 4   /* turns of its kinds in such a seed, one after the other */
 #define DUE_TABLES 4   /* in one that plays ResourceSets */
@@ -159,7 +159,7 @@ const struct move_kind move_kinds[] = {
         { "withdraw", 8, move_withdraw, SEEDS_CHARTS },
         { "library-trouble", 10, move_library_trouble, SEEDS_CHARTS },
         { "library-answer", 12, move_library_answer, SEEDS_CHARTS },
-        { "chart-edit", 16, move_chart_edit, SEEDS_CHARTS },
+        { "chart-edit", 20, move_chart_edit, SEEDS_CHARTS },
         { "chart-suspend", 5, move_chart_suspend, SEEDS_CHARTS },
         { "chart-request", 6, move_chart_request, SEEDS_CHARTS },
         { "chart-delete", 7, move_chart_delete, SEEDS_CHARTS },
@@ -360,14 +360,12 @@ static bool is_table_due(const struct draw *w, uint64_t i, unsigned *ret_kind)
 /* First a repository and charts of it. */
 static bool is_chart_due(const struct draw *w, uint64_t i, unsigned *ret_kind)
 {
-        uint64_t turn = i / DUE_EVERY;
+        uint64_t turn = i / DUE_EVERY, of = turn % DUE_CHARTS,
+                 kind = w->seed / CHART_EVERY + of + (of == DUE_CHARTS - 1 ? CHART_STRIDE : 0);
 
         if (!w->plays[SEEDS_CHARTS] || i < BEGINNING || i % DUE_EVERY != 1)
                 return false;
-        *ret_kind =
-                turn_of(SEEDS_CHARTS, turn == 1   ? 0
-                                      : turn <= 3 ? 1
-                                                  : w->seed / CHART_EVERY + turn % DUE_CHARTS * CHART_STRIDE);
+        *ret_kind = turn_of(SEEDS_CHARTS, turn == 1 ? 0 : turn <= 3 ? 1 : kind);
         return true;
 }
 
