@@ -227,6 +227,36 @@ RIG_TEST(a_list_that_fails_once_is_asked_for_again_and_ends_no_collection, {
         end(&g);
 })
 
+/* A namespace takes what is in it along, so it waits for what goes before it. */
+RIG_TEST(what_goes_later_waits_for_a_deletion_that_may_yet_come_about, {
+        struct bad_way way;
+        struct generator g;
+
+        generator_make(r, &g);
+        way = (struct bad_way){ .faults = { .ctx = &way, .fate = fate_of } };
+        g.world.transport = loopback_transport(r->net, &g.world, &way.faults);
+        g.options.collect = true;
+        commit_file(
+                &g.repository, "a.yaml",
+                "apiVersion: v1\nkind: Namespace\nmetadata: {name: fresh}\n---\n"
+                "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: in, namespace: fresh}\n---\n" CONFIG_MAP(
+                        "one", "{}"));
+        generator_start(&g);
+        way.path = "/namespaces/fresh/configmaps/in";
+        way.method = "DELETE";
+        way.fate = 503;
+        commit_file(&g.repository, "a.yaml", CONFIG_MAP("one", "{}"));
+        pass(&g, 5 * MINUTES + 10 * SECONDS);
+        assert_int_equal(rig_get(r, "/api/v1/namespaces/fresh"), 200);
+        assert_null(strstr(g.logged, "deleting  dry-run=false resource=<cluster>:namespace/fresh"));
+        assert_string_equal(status_of(r, "failed"), "1");
+        way.path = NULL;
+        pass(&g, 5 * MINUTES + 10 * SECONDS);
+        assert_int_equal(rig_get(r, "/api/v1/namespaces/fresh"), 404);
+        assert_string_equal(status_of(r, "failed"), "0");
+        end(&g);
+})
+
 /* spec/flux-yaml.md checklist 50 */
 RIG_TEST(a_request_is_answered_though_the_first_answers_are_lost, {
         struct bad_way way;
@@ -283,6 +313,7 @@ int main(void)
                 cmocka_unit_test(a_tag_that_cannot_be_pushed_fails_the_sync_and_is_pushed_later),
                 cmocka_unit_test(that_a_request_is_queued_takes_the_place_of_no_later_word),
                 cmocka_unit_test(a_list_that_fails_once_is_asked_for_again_and_ends_no_collection),
+                cmocka_unit_test(what_goes_later_waits_for_a_deletion_that_may_yet_come_about),
                 cmocka_unit_test(a_request_is_answered_though_the_first_answers_are_lost),
         };
 

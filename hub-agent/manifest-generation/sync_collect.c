@@ -22,6 +22,7 @@ struct collection {
         struct kube_mapped *kinds;
         size_t n_kinds;
         size_t deleted;
+        const struct found *stuck; /* could not be deleted, and may be yet; NULL = none */
 };
 
 /* ---- which kinds ---- */
@@ -160,8 +161,11 @@ static int delete_one(struct collection *c, const struct found *f, struct error 
                                &why);
         if (code == ERR_CANCELLED)
                 return error_set(err, code, "cancelled");
-        if (code < 0 && code != ERR_NOT_FOUND)
+        if (code < 0 && code != ERR_NOT_FOUND) {
+                if (error_is_retryable(code))
+                        c->stuck = f;
                 return note_failure(c, f, &why) < 0 ? error_no_memory(err) : 0;
+        }
         c->deleted++;
         hub_view_forget(a->view, f->object.identity);
         return 0;
@@ -214,6 +218,17 @@ static int remember_wanted(struct collection *c, const struct desired *d)
         return 0;
 }
 
+/* A namespace takes what is in it along, and a placement is to go before what it selects: what goes later
+ * waits for those that are tried again. What is refused for good is waited for by nobody. */
+static bool waits(const struct collection *c, const struct found *f)
+{
+        if (!c->stuck || sync_rank(f->object.kind) >= sync_rank(c->stuck->object.kind))
+                return false;
+        log_info(&c->a->log, "not deleted before what goes first", "resource", f->object.identity, "first",
+                 c->stuck->object.identity);
+        return true;
+}
+
 static int collect(struct collection *c, struct error *err)
 {
         const struct collect_object **goes;
@@ -226,8 +241,12 @@ static int collect(struct collection *c, struct error *err)
         if (!goes)
                 return error_no_memory(err);
         n = choose(c, goes);
-        for (size_t i = 0; i < n; i++)
-                TRY(delete_one(c, container_of(goes[i], struct found, object), err));
+        for (size_t i = 0; i < n; i++) {
+                const struct found *f = container_of(goes[i], struct found, object);
+
+                if (!waits(c, f))
+                        TRY(delete_one(c, f, err));
+        }
         return 0;
 }
 
