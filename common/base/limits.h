@@ -19,6 +19,9 @@
 #define LIMIT_REVIEW_BYTES (7u << 20)         /* an AdmissionReview: an object before and after, and more */
 #define LIMIT_WEBHOOK_CONNECTIONS 128         /* an API server needs a few */
 #define LIMIT_SERVER_QUEUE_BYTES (128u << 20) /* bytes one connection has not sent yet */
+#define LIMIT_WEBSOCKET_MESSAGE_BYTES (1u << 20) /* of a client to the agents' own server */
+#define LIMIT_WEBSOCKET_QUEUE_BYTES (16u << 20)  /* messages one client has not taken yet */
+#define LIMIT_WEBSOCKETS 64                      /* at once, of one listener */
 #define LIMIT_STREAM_QUEUE_BYTES                                                                             \
         (16u << 20)          /* bytes a client stream holds for a slow reader before it is cut */
 #define LIMIT_JSON_DEPTH 128 /* nesting of any document */

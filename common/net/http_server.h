@@ -78,6 +78,14 @@ struct http_limits {          /* of one request */
         size_t body_bytes;    /* 0 = LIMIT_REQUEST_BODY_BYTES */
 };
 
+struct websocket;             /* common/net/websocket.h */
+struct websocket_limits {     /* 0 = LIMIT_WEBSOCKET_..., and 30,000 for ping_ms */
+        size_t message_bytes; /* a message of the client */
+        size_t queue_bytes;   /* to one client, not taken yet */
+        size_t sockets;       /* at once, beside the server's connections; one more is refused with 503 */
+        int64_t ping_ms;      /* a client that is silent so long is pinged, and cut after as long again */
+};
+
 struct http_server_options {
         const char *bind;               /* "127.0.0.1" */
         int port;                       /* 0 = any free one: ask http_server_port() */
@@ -91,6 +99,12 @@ struct http_server_options {
         /* From a connection's begin, or its last answer, until its next request is complete, and for taking
          * the answer: who needs longer is cut. 0 = 75,000. */
         int64_t request_ms;
+        /* A request for a WebSocket: decides on the handshake, a request as handlers see it, before it is
+         * answered. 0 = yes, else the HTTP status it is refused with and a sentence. Does not park and does
+         * not answer. NULL = there are none. */
+        int (*websocket_accept)(void *ctx, struct http_exchange *x, const char **ret_why);
+        void (*websocket_serve)(void *ctx, struct websocket *s); /* in a fiber per socket */
+        struct websocket_limits websockets;
 };
 struct http_server;
 /* Both from a fiber. ERR_UNSUPPORTED on a simulated loop; ERR_INVALID: no address to listen on, or
