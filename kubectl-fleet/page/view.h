@@ -8,11 +8,14 @@
 
 struct page_journal;
 
-/* One thing a view reads. As a command's fetch, but kept by an informer that all who look share. */
+/* One thing a view reads. As a command's fetch, but kept by an informer that all who look share. Of a list of
+ * all placements, clusters' conditions that are True have neither message nor time (source.h). */
 struct page_need {
-        struct fetch fetch;  /* `result` is filled before need() and look() are called */
-        bool filled;         /* it was read at least once; else `result` is empty */
-        const char *problem; /* why it cannot be read now: missing rights, the hub is away; NULL = none */
+        struct fetch fetch; /* `result` is filled before need() and look() are called */
+        bool filled;        /* it was read at least once; else `result` is empty */
+        /* Why it cannot be read now: missing rights, the hub is away; NULL = none. What was read before stays
+         * in `result`. The session tells of it ("hidden"), the view need not. */
+        const char *problem;
 };
 #define PAGE_NEEDS_MAX 16
 struct page_needs {
@@ -55,15 +58,17 @@ const char *page_arg_or(const struct page_look *l, const char *name, const char 
 
 /* ---- what a view draws: one head, and rows by part and key ---- */
 
-/* Taken, also on failure; NULL is ERR_NO_MEMORY. */
+/* Taken, also on failure; NULL is ERR_NO_MEMORY. Strings of more than PAGE_TEXT_MAX bytes are cut and end in
+ * words that say so. A look that draws no head draws {}. ERR_INTERNAL: a row was drawn twice; ERR_LIMIT. */
+#define PAGE_TEXT_MAX (16u << 10)
 int page_head(struct page_doc *d, json_t *head);
 int page_row(struct page_doc *d, const char *part, const char *key, json_t *row);
 /* Whether that row was drawn from the same `stamp` last time: then it stays, and is not built again. The
  * stamp stands for everything that the row shows (never 0); page_row_stamped() remembers it with the row. */
 bool page_row_stays(struct page_doc *d, const char *part, const char *key, uint64_t stamp);
 int page_row_stamped(struct page_doc *d, const char *part, const char *key, uint64_t stamp, json_t *row);
-/* Identity and version of an object in a stamp: page_stamp(page_stamp(PAGE_STAMP, a), b). NULL counts, too.
- */
+/* Identity and version of an object in a stamp: page_stamp(page_stamp(PAGE_STAMP, a), b). NULL counts, too:
+ * as a text, and as an object. */
 #define PAGE_STAMP UINT64_C(0xcbf29ce484222325)
 uint64_t page_stamp(uint64_t stamp, const struct object *o);
 uint64_t page_stamp_text(uint64_t stamp, const char *text);
