@@ -52,8 +52,7 @@ struct generator_agent {
         struct timetable timetable;
         struct hub_view *view;
         struct informer *requests; /* ConfigMaps */
-        struct map answered;       /* of those that are done: uid -> struct owed_answer */
-        char *running;             /* uid of the one that this process works on; NULL */
+        struct map owed;           /* what they are to be told, and those that are done: uid -> owed_answer */
         struct desired *desired;   /* NULL = there was no sync yet */
         unsigned sync_failures;    /* in a row */
         bool command_failed;       /* in the last sync */
@@ -83,7 +82,7 @@ static inline struct generator_agent *generator_of(struct reconcile *rc)
 /* ---- requests ---- */
 
 int requests_open(struct generator_agent *a); /* ERR_NO_MEMORY */
-void owed_answer_free(void *owed);            /* of `answered` */
+void owed_answer_free(void *owed);            /* of `owed` */
 size_t requests_waiting(const struct generator_agent *a);
 /* Works on the oldest one. 0, also when it failed; ERR_CANCELLED, ERR_NO_MEMORY. */
 int request_run(struct reconcile *rc);

@@ -121,7 +121,7 @@ static int agent_open(struct generator_agent *a, const struct generation_options
         a->mapper = kube_mapper_new(&a->kube);
         a->records = mem_calloc(a->n_paths, sizeof(*a->records));
         map_init(&a->told, MAP_OWN_KEYS, NULL);
-        map_init(&a->answered, MAP_OWN_KEYS, owed_answer_free);
+        map_init(&a->owed, MAP_OWN_KEYS, owed_answer_free);
         sync_set_name(slice_of(or_empty(o->url)), o->branch, o->paths, o->n_paths, a->set_name);
         repository_status_init(&a->repository, !text_empty(o->url), o->readonly, o->git_poll_ms);
         timetable_init(&a->timetable, text_empty(o->url) ? 0 : o->sync_interval_ms,
@@ -152,8 +152,7 @@ static void agent_close(struct generator_agent *a)
         mem_free(a->images);
         json_decref(a->status);
         map_free(&a->told);
-        map_free(&a->answered);
-        mem_free(a->running);
+        map_free(&a->owed);
         if (!a->options->metrics)
                 metrics_free(a->metrics);
         intern_table_free(a->interns);

@@ -7,6 +7,7 @@ struct bad_way {
         const char *path; /* of requests that meet their fate; NULL = none */
         const char *method;
         int fate;
+        int64_t slow_ms;
         int skip;  /* that many before them go well */
         int times; /* so many; 0 = all */
 };
@@ -18,8 +19,12 @@ static int64_t slow_first(void *ctx, const struct http_request *rq, bool answer)
 
         if (answer || !way->path || !strstr(rq->path, way->path) || !text_equal(rq->method, way->method))
                 return 1;
+        if (way->skip > 0) {
+                way->skip--;
+                return 1;
+        }
         way->path = NULL;
-        return 3 * SECONDS;
+        return way->slow_ms;
 }
 
 static int fate_of(void *ctx, const struct http_request *rq)
@@ -150,6 +155,26 @@ RIG_TEST(where_lists_are_refused_objects_are_asked_for_one_by_one, {
         end(&g);
 })
 
+#define REQUESTS "/api/v1/namespaces/fleet-system/configmaps"
+
+static void ask(struct rig *r, const char *name, const char *data)
+{
+        AUTO_FREE char *body =
+                mem_printf("{\"metadata\":{\"name\":\"%s\",\"labels\":{\"fluxcd.io/request\":\"true\"}},"
+                           "\"data\":{%s}}",
+                           name, data);
+
+        assert_int_equal(rig_post(r, REQUESTS, body), 201);
+}
+
+static const char *answer_of(struct rig *r, const char *name, const char *annotation)
+{
+        AUTO_FREE char *path = mem_printf(REQUESTS "/%s", name);
+
+        assert_int_equal(rig_get(r, path), 200);
+        return or_empty(sync_annotation(r->answer, annotation));
+}
+
 RIG_TEST(an_answer_that_does_not_arrive_is_given_again, {
         struct bad_way way;
         struct generator g;
@@ -159,14 +184,9 @@ RIG_TEST(an_answer_that_does_not_arrive_is_given_again, {
         way.method = "PATCH";
         way.fate = ERR_RETRY;
         way.times = 5;
-        assert_int_equal(
-                rig_post(r, "/api/v1/namespaces/fleet-system/configmaps",
-                         "{\"metadata\":{\"name\":\"job\",\"labels\":{\"fluxcd.io/request\":\"true\"}},"
-                         "\"data\":{\"type\":\"sync\"}}"),
-                201);
+        ask(r, "job", "\"type\":\"sync\"");
         pass(&g, MINUTES);
-        assert_int_equal(rig_get(r, "/api/v1/namespaces/fleet-system/configmaps/job"), 200);
-        assert_string_equal(sync_annotation(r->answer, REQUEST_STATUS), "succeeded");
+        assert_string_equal(answer_of(r, "job", REQUEST_STATUS), REQUEST_SUCCEEDED);
         end(&g);
 })
 
@@ -268,20 +288,19 @@ RIG_TEST(a_request_is_answered_though_the_first_answers_are_lost, {
         way.fate = 429;
         way.skip = 2; /* queued, running */
         way.times = 3;
-        rig_post(r, "/api/v1/namespaces/fleet-system/configmaps",
-                 "{\"metadata\":{\"name\":\"job\",\"labels\":{\"fluxcd.io/request\":\"true\"}},"
-                 "\"data\":{\"type\":\"sync\"}}");
+        ask(r, "job", "\"type\":\"sync\"");
         pass(&g, MINUTES);
         assert_null(way.path);
-        assert_int_equal(rig_get(r, "/api/v1/namespaces/fleet-system/configmaps/job"), 200);
-        assert_string_equal(or_empty(sync_annotation(r->answer, REQUEST_STATUS)), REQUEST_SUCCEEDED);
-        assert_string_equal(or_empty(sync_annotation(r->answer, REQUEST_COMMIT)), fake_hash(0).hex);
-        assert_non_null(strstr(or_empty(sync_annotation(r->answer, REQUEST_RESULT)), "1 objects"));
+        assert_string_equal(answer_of(r, "job", REQUEST_STATUS), REQUEST_SUCCEEDED);
+        assert_string_equal(answer_of(r, "job", REQUEST_COMMIT), fake_hash(0).hex);
+        assert_non_null(strstr(answer_of(r, "job", REQUEST_RESULT), "1 objects"));
         assert_int_equal(g.repository.checkouts, 2); /* at the start, and once for it */
         end(&g);
 })
 
-RIG_TEST(that_a_request_is_queued_takes_the_place_of_no_later_word, {
+/* `nth` state that a request is told arrives late. */
+static void tell_late(struct rig *r, int nth, int64_t slow_ms)
+{
         struct bad_way way;
         struct generator g;
 
@@ -290,13 +309,92 @@ RIG_TEST(that_a_request_is_queued_takes_the_place_of_no_later_word, {
         way.faults.delay = slow_first;
         way.path = "/configmaps/job";
         way.method = "PATCH";
-        rig_post(r, "/api/v1/namespaces/fleet-system/configmaps",
-                 "{\"metadata\":{\"name\":\"job\",\"labels\":{\"fluxcd.io/request\":\"true\"}},"
-                 "\"data\":{\"type\":\"sync\"}}");
-        pass(&g, MINUTES);
+        way.skip = nth;
+        way.slow_ms = slow_ms;
+        ask(r, "job", "\"type\":\"sync\"");
+        pass(&g, 2 * MINUTES);
         assert_null(way.path);
-        assert_int_equal(rig_get(r, "/api/v1/namespaces/fleet-system/configmaps/job"), 200);
-        assert_string_equal(or_empty(sync_annotation(r->answer, REQUEST_STATUS)), REQUEST_SUCCEEDED);
+        assert_string_equal(answer_of(r, "job", REQUEST_STATUS), REQUEST_SUCCEEDED);
+        end(&g);
+}
+
+RIG_TEST(that_a_request_is_queued_takes_the_place_of_no_later_word, { tell_late(r, 0, 3 * SECONDS); })
+
+/* It arrives when the request was begun anew since, and is done. */
+RIG_TEST(that_a_request_is_running_takes_the_place_of_no_answer, { tell_late(r, 1, 45 * SECONDS); })
+
+RIG_TEST(a_request_that_takes_no_word_holds_up_nobody, {
+        struct bad_way way;
+        struct generator g;
+
+        begin(r, &g, &way, CONFIG_MAP("one", "{a: b}"));
+        way.path = "/configmaps/job";
+        way.method = "PATCH";
+        way.fate = 503;
+        way.skip = 1; /* queued */
+        ask(r, "job", "\"type\":\"sync\"");
+        pass(&g, SECONDS);
+        commit_file(&g.repository, "a.yaml", CONFIG_MAP("one", "{a: c}"));
+        ask(r, "other", "\"type\":\"sync\"");
+        pass(&g, 5 * SECONDS);
+        assert_string_equal(answer_of(r, "job", REQUEST_STATUS), REQUEST_QUEUED);
+        assert_string_equal(answer_of(r, "other", REQUEST_STATUS), REQUEST_SUCCEEDED);
+        commit_file(&g.repository, "a.yaml", CONFIG_MAP("one", "{a: d}"));
+        pass(&g, 6 * MINUTES);
+        assert_int_equal(rig_get(r, CONFIGS "one"), 200);
+        assert_string_equal(rig_string(r, "data.a"), "d");
+        assert_string_equal(answer_of(r, "job", REQUEST_STATUS), REQUEST_QUEUED);
+        way.path = NULL;
+        pass(&g, 6 * MINUTES);
+        assert_string_equal(answer_of(r, "job", REQUEST_STATUS), REQUEST_SUCCEEDED);
+        end(&g);
+})
+
+RIG_TEST(a_request_is_queued_at_last_though_the_hub_refuses_that_for_long, {
+        struct bad_way way;
+        struct generator g;
+
+        begin(r, &g, &way, CONFIG_MAP("one", "{a: b}"));
+        way.path = "/configmaps/job";
+        way.method = "PATCH";
+        way.fate = 403;
+        ask(r, "job", "\"type\":\"sync\"");
+        pass(&g, 4 * MINUTES);
+        assert_string_equal(answer_of(r, "job", REQUEST_STATUS), "");
+        assert_int_equal(g.repository.checkouts, 1); /* nothing is done that cannot be told */
+        way.path = NULL;
+        pass(&g, 20 * MINUTES);
+        assert_string_equal(answer_of(r, "job", REQUEST_STATUS), REQUEST_SUCCEEDED);
+        end(&g);
+})
+
+RIG_TEST(a_request_that_was_begun_before_a_crash_is_not_done_again_for_a_word_that_is_lost, {
+        struct bad_way way;
+        struct generator g;
+
+        begin(r, &g, &way,
+              "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: apps}\nspec:\n"
+              "  selector: {matchLabels: {a: b}}\n  template:\n    metadata: {labels: {a: b}}\n    spec:\n"
+              "      containers:\n      - name: c\n        image: nginx:1.25\n");
+        ask(r, "job", "\"type\":\"policy\",\"workloads\":\"apps:deployment/web\",\"add\":\"locked=true\"");
+        pass(&g, SECONDS);
+        assert_string_equal(answer_of(r, "job", REQUEST_COMMIT), fake_hash(1).hex);
+        generator_stop(&g);
+        assert_int_equal(rig_merge(r, REQUESTS "/job",
+                                   "{\"metadata\":{\"annotations\":{\"fluxcd.io/request-status\":\"running\","
+                                   "\"fluxcd.io/request-commit\":null}}}"),
+                         200);
+        commit_file(&g.repository, "b.yaml", "# somebody else's\n");
+        way.path = "/configmaps/job";
+        way.method = "PATCH";
+        way.fate = 503;
+        way.times = 3;
+        generator_start(&g);
+        pass(&g, 2 * MINUTES);
+        assert_null(way.path);
+        assert_string_equal(answer_of(r, "job", REQUEST_STATUS), REQUEST_SUCCEEDED);
+        assert_string_equal(answer_of(r, "job", REQUEST_COMMIT), fake_hash(1).hex);
+        assert_int_equal(g.repository.pushes, 1);
         end(&g);
 })
 
@@ -312,6 +410,11 @@ int main(void)
                 cmocka_unit_test(a_repository_that_is_away_is_tried_until_it_is_back),
                 cmocka_unit_test(a_tag_that_cannot_be_pushed_fails_the_sync_and_is_pushed_later),
                 cmocka_unit_test(that_a_request_is_queued_takes_the_place_of_no_later_word),
+                cmocka_unit_test(that_a_request_is_running_takes_the_place_of_no_answer),
+                cmocka_unit_test(a_request_that_takes_no_word_holds_up_nobody),
+                cmocka_unit_test(a_request_is_queued_at_last_though_the_hub_refuses_that_for_long),
+                cmocka_unit_test(
+                        a_request_that_was_begun_before_a_crash_is_not_done_again_for_a_word_that_is_lost),
                 cmocka_unit_test(a_list_that_fails_once_is_asked_for_again_and_ends_no_collection),
                 cmocka_unit_test(what_goes_later_waits_for_a_deletion_that_may_yet_come_about),
                 cmocka_unit_test(a_request_is_answered_though_the_first_answers_are_lost),

@@ -11,6 +11,12 @@ bool request_is_open(const struct object_meta *m)
                !text_equal(status, REQUEST_FAILED);
 }
 
+bool request_waits(const struct object_meta *m, const struct map *without)
+{
+        return request_is_open(m) && string_map_get(&m->annotations, REQUEST_STATUS) &&
+               !map_has(without, or_empty(m->uid));
+}
+
 static bool comes_before(const struct object_meta *a, const struct object_meta *b)
 {
         if (a->creation_ms != b->creation_ms)
@@ -25,8 +31,7 @@ const struct object *request_first(const struct object_list *all, const struct m
         for (size_t i = 0; i < all->n; i++) {
                 const struct object_meta *m = &all->at[i]->meta;
 
-                if (request_is_open(m) && !map_has(without, or_empty(m->uid)) &&
-                    (!first || comes_before(m, &first->meta)))
+                if (request_waits(m, without) && (!first || comes_before(m, &first->meta)))
                         first = all->at[i];
         }
         return first;

@@ -1,12 +1,11 @@
-/* Requests in ConfigMaps: each is told at once that it is queued, and worked on in its turn.
- * spec/flux-yaml.md 9.2. */
+/* Requests in ConfigMaps: each is told at once that it is queued, and worked on in its turn. What the hub
+ * does not take is owed, and told again by the controller of requests, after ever longer pauses: meanwhile
+ * others are worked on. spec/flux-yaml.md 9.2. */
 #include "common/base/memory.h"
 #include "hub-agent/manifest-generation/job_run.h"
 #include "hub-agent/manifest-generation/request.h"
 #include "proto/gen/kinds.h"
 
-#define ANSWER_TRIES 12
-#define ANSWER_PAUSE_MS 5000
 #define RESUME_COMMITS 100 /* that are looked through for a job that an earlier process may have pushed */
 
 static const struct kube_resource config_maps = { "", "v1", "configmaps", "ConfigMap", true };
@@ -20,7 +19,7 @@ static void request_changed(void *ctx, const struct informer_event *e)
         AUTO_KEY struct key key = KEY_EMPTY;
 
         if (e->type == INFORMER_DELETED)
-                map_remove(&a->answered, or_empty(e->now->meta.uid));
+                map_remove(&a->owed, or_empty(e->now->meta.uid));
         else if (request_is_open(&e->now->meta) && object_key(&key, e->now->meta.ns, e->now->meta.name) == 0)
                 manager_enqueue(a->manager, &request_controller, key.text, QUEUE_HIGH);
 }
@@ -46,7 +45,7 @@ static int first_waiting(const struct generator_agent *a, struct arena *arena, c
         if (!informer_synced(a->requests))
                 return 0;
         TRY(informer_list(a->requests, arena, &all));
-        *ret = request_first(&all, &a->answered);
+        *ret = request_first(&all, &a->owed);
         return 0;
 }
 
@@ -59,12 +58,11 @@ size_t requests_waiting(const struct generator_agent *a)
         if (!informer_synced(a->requests) || informer_list(a->requests, &arena, &all) < 0)
                 return 0;
         for (size_t i = 0; i < all.n; i++)
-                n += request_is_open(&all.at[i]->meta) &&
-                     !map_has(&a->answered, or_empty(all.at[i]->meta.uid));
+                n += request_waits(&all.at[i]->meta, &a->owed);
         return n;
 }
 
-/* ---- answers ---- */
+/* ---- what it is told ---- */
 
 /* Takes `patch`, NULL is ERR_NO_MEMORY. Who took the request away wants no answer. */
 static int tell(struct reconcile *rc, const struct object_meta *m, json_t *patch, struct error *err)
@@ -83,78 +81,80 @@ static int tell(struct reconcile *rc, const struct object_meta *m, json_t *patch
         return 0;
 }
 
-/* What was done is told, also when the hub is away for a while. */
-static int answer(struct reconcile *rc, const struct object_meta *m, const char *status, const char *commit,
-                  const char *result, struct error *err)
+/* That it waits, or is worked on. However late this arrives, nothing that was told since is taken back. */
+static json_t *state_patch(const struct object_meta *m, const char *status)
 {
-        int code = 0;
+        AUTO_JSON json_t *patch = request_answer(status, NULL, NULL);
 
-        for (unsigned i = 0; i < ANSWER_TRIES; i++) {
-                error_clear(err);
-                code = tell(rc, m, request_answer(status, commit, result), err);
-                if (code == 0 || !error_is_retryable(code))
-                        return code;
-                if (i + 1 < ANSWER_TRIES && kube_connection_pause(rc->kube, ANSWER_PAUSE_MS) < 0)
-                        return error_set(err, ERR_CANCELLED, "cancelled");
-        }
-        return code;
+        if (!patch || doc_set_string(patch, "metadata.resourceVersion", m->resource_version) < 0)
+                return NULL;
+        return TAKE_PTR(patch);
 }
 
-/* Work may begin meanwhile: nothing that was told since is taken back. */
-static int tell_queued(struct reconcile *rc, const struct object *o)
-{
-        const struct object_meta m = { .ns = rc->ns, .name = rc->name };
-        AUTO_JSON json_t *patch = request_answer(REQUEST_QUEUED, NULL, NULL);
-
-        if (!patch || doc_set_string(patch, "metadata.resourceVersion", o->meta.resource_version) < 0)
-                return error_no_memory(rc->err);
-        return tell(rc, &m, TAKE_PTR(patch), rc->err);
-}
-
-/* What a request that is done is told, however long the hub is away. */
+/* What a request is told, however long the hub is away. Until a state is told it is not worked on. */
 struct owed_answer {
-        bool given;
+        bool last, given; /* it is done, and the hub has it */
         const char *status;
-        char *commit, *result; /* commit NULL = none */
+        const char *commit, *result; /* NULL = none; of one that is owed its own */
 };
 
 void owed_answer_free(void *owed)
 {
         struct owed_answer *w = owed;
 
-        mem_free(w->commit);
-        mem_free(w->result);
+        mem_free((char *)w->commit);
+        mem_free((char *)w->result);
         mem_free(w);
 }
 
-static struct owed_answer *owed_answer_new(const char *status, const char *commit, const char *result)
+static int owe(struct reconcile *rc, const struct object_meta *m, const struct owed_answer *what)
 {
         struct owed_answer *w = NEW(struct owed_answer);
 
         if (!w)
-                return NULL;
-        *w = (struct owed_answer){ .status = status,
-                                   .commit = commit ? mem_strdup(commit) : NULL,
-                                   .result = mem_strdup(result) };
-        if (w->result && (w->commit || !commit))
-                return w;
+                return error_no_memory(rc->err);
+        *w = *what;
+        w->commit = what->commit ? mem_strdup(what->commit) : NULL;
+        w->result = what->result ? mem_strdup(what->result) : NULL;
+        if (!w->commit == !what->commit && !w->result == !what->result &&
+            map_put(&generator_of(rc)->owed, or_empty(m->uid), w) == 0)
+                return 0;
         owed_answer_free(w);
-        return NULL;
+        return error_no_memory(rc->err);
+}
+
+static int owe_state(struct reconcile *rc, const struct object_meta *m, const char *status)
+{
+        return owe(rc, m, &(struct owed_answer){ .status = status });
 }
 
 /* The request may go meanwhile, and with it what is owed. */
 static int give(struct reconcile *rc, const struct object_meta *m, struct error *err)
 {
-        struct map *answered = &generator_of(rc)->answered;
+        struct map *owed = &generator_of(rc)->owed;
         const char *uid = or_empty(m->uid);
-        struct owed_answer *w = map_get(answered, uid);
+        struct owed_answer *w = map_get(owed, uid);
 
         if (!w || w->given)
                 return 0;
-        TRY(answer(rc, m, w->status, w->commit, w->result, err));
-        w = map_get(answered, uid);
-        if (w)
+        TRY(tell(rc, m, w->last ? request_answer(w->status, w->commit, w->result) : state_patch(m, w->status),
+                 err));
+        w = map_get(owed, uid);
+        if (w && w->last)
                 w->given = true;
+        else
+                map_remove(owed, uid);
+        return 0;
+}
+
+/* The other controller goes on with it. */
+static int give_later(struct reconcile *rc, const struct object_meta *m)
+{
+        AUTO_KEY struct key key = KEY_EMPTY;
+
+        if (object_key(&key, m->ns, m->name) < 0)
+                return error_no_memory(rc->err);
+        manager_enqueue(generator_of(rc)->manager, &request_controller, key.text, QUEUE_HIGH);
         return 0;
 }
 
@@ -162,23 +162,23 @@ static struct outcome request_reconcile(struct reconcile *rc)
 {
         struct generator_agent *a = generator_of(rc);
         const struct object *o = informer_get(a->requests, rc->ns, rc->name);
-        struct object_meta m;
+        struct object_meta m = { .ns = rc->ns, .name = rc->name };
 
         if (!o || !request_is_open(&o->meta))
                 return done();
-        if (map_has(&a->answered, or_empty(o->meta.uid))) {
-                m = (struct object_meta){ .ns = rc->ns,
-                                          .name = rc->name,
-                                          .uid = arena_strdup(rc->arena, or_empty(o->meta.uid)) };
-                if (!m.uid)
-                        error_no_memory(rc->err);
-                return !m.uid || give(rc, &m, rc->err) < 0 ? failed(rc->err) : done();
+        m.uid = arena_strdup(rc->arena, or_empty(o->meta.uid));
+        m.resource_version = arena_strdup(rc->arena, or_empty(o->meta.resource_version));
+        if (!m.uid || !m.resource_version) {
+                error_no_memory(rc->err);
+                return failed(rc->err);
         }
+        if (!map_has(&a->owed, m.uid) && !string_map_get(&o->meta.annotations, REQUEST_STATUS) &&
+            owe_state(rc, &m, REQUEST_QUEUED) < 0)
+                return failed(rc->err);
+        if (give(rc, &m, rc->err) < 0)
+                return failed(rc->err);
         work_ask(a);
-        if (string_map_get(&o->meta.annotations, REQUEST_STATUS) ||
-            text_equal(a->running, or_empty(o->meta.uid)))
-                return done();
-        return tell_queued(rc, o) < 0 ? failed(rc->err) : done();
+        return done();
 }
 
 const struct controller request_controller = {
@@ -306,40 +306,39 @@ static void measure(struct generator_agent *a, const struct object_meta *m, bool
                        success ? yes : no);
 }
 
-/* Told at once; failing that, the other controller tells it. */
-static int conclude(struct reconcile *rc, const struct object_meta *m, const char *status, const char *commit,
-                    const char *result)
+/* Told at once; failing that, later. */
+static int conclude(struct reconcile *rc, const struct object_meta *m, const struct owed_answer *answer)
 {
-        struct generator_agent *a = generator_of(rc);
-        struct owed_answer *w = owed_answer_new(status, commit, result);
-        AUTO_KEY struct key key = KEY_EMPTY;
-
-        if (!w || map_put(&a->answered, or_empty(m->uid), w) < 0) {
-                if (w)
-                        owed_answer_free(w);
-                return error_no_memory(rc->err);
-        }
+        TRY(owe(rc, m, answer));
         if (give(rc, m, rc->err) == 0 || rc->err->code == ERR_CANCELLED)
                 return rc->err->code;
         error_clear(rc->err);
-        if (object_key(&key, m->ns, m->name) < 0)
-                return error_no_memory(rc->err);
-        manager_enqueue(a->manager, &request_controller, key.text, QUEUE_HIGH);
-        return 0;
+        return give_later(rc, m);
 }
 
-static int work_on(struct reconcile *rc, const struct object *o)
+/* What cannot be told that it is begun is not: it says again what it says, and comes back when the hub took
+ * that. One that an earlier process began stays "running", since that may have pushed it. */
+static int put_back(struct reconcile *rc, const struct object_meta *m, bool resumed, const struct error *why)
 {
         struct generator_agent *a = generator_of(rc);
-        const struct object_meta *m = &o->meta;
+
+        log_debug(&a->log, "a request is not begun yet", "request", m->name, "error", why->text);
+        TRY(owe_state(rc, m, resumed ? REQUEST_RUNNING : REQUEST_QUEUED));
+        return give_later(rc, m);
+}
+
+static int work_on(struct reconcile *rc, const struct object_meta *m)
+{
+        struct generator_agent *a = generator_of(rc);
         bool resumed = text_equal(string_map_get(&m->annotations, REQUEST_STATUS), REQUEST_RUNNING);
         int64_t began_us = loop_now_us(a->world->loop), began_wall_ms = loop_wall_ms(a->world->loop);
         struct answer_of result = { 0 };
         struct error err = { 0 };
-        int code;
+        int code = tell(rc, m, state_patch(m, REQUEST_RUNNING), &err);
 
+        if (code < 0 && code != ERR_CANCELLED)
+                return put_back(rc, m, resumed, &err);
         buf_init(&result.text, 1u << 20);
-        code = answer(rc, m, REQUEST_RUNNING, NULL, NULL, &err);
         if (code == 0)
                 code = run_request(rc, m, resumed, &result, &err);
         if (code == ERR_CANCELLED) {
@@ -348,26 +347,24 @@ static int work_on(struct reconcile *rc, const struct object *o)
         }
         measure(a, m, code == 0, began_us, began_wall_ms);
         error_clear(rc->err);
-        code = conclude(rc, m, code == 0 ? REQUEST_SUCCEEDED : REQUEST_FAILED, result.commit,
-                        code == 0 || result.text.len ? or_empty(result.text.data) : err.text);
+        code = conclude(rc, m,
+                        &(struct owed_answer){ .last = true,
+                                               .status = code == 0 ? REQUEST_SUCCEEDED : REQUEST_FAILED,
+                                               .commit = result.commit,
+                                               .result = code == 0 || result.text.len
+                                                                 ? or_empty(result.text.data)
+                                                                 : err.text });
         buf_free(&result.text);
         return code;
 }
 
 int request_run(struct reconcile *rc)
 {
-        struct generator_agent *a = generator_of(rc);
         const struct object *o;
-        int code;
 
-        if (first_waiting(a, rc->arena, &o) < 0)
+        if (first_waiting(generator_of(rc), rc->arena, &o) < 0)
                 return error_no_memory(rc->err);
-        if (!o)
-                return 0;
-        a->running = mem_strdup(or_empty(o->meta.uid));
-        code = work_on(rc, o);
-        mem_free(TAKE_PTR(a->running));
-        return code;
+        return o ? work_on(rc, &o->meta) : 0;
 }
 
 /* ---- polls ---- */

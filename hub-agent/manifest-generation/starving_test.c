@@ -51,33 +51,43 @@ static void a_long_result_loses_its_middle(void **state)
 static void the_oldest_open_request_comes_first(void **state)
 {
         struct string_pair done_pair[] = { { REQUEST_STATUS, REQUEST_SUCCEEDED } },
-                           running[] = { { REQUEST_STATUS, REQUEST_RUNNING } };
+                           running[] = { { REQUEST_STATUS, REQUEST_RUNNING } },
+                           queued[] = { { REQUEST_STATUS, REQUEST_QUEUED } };
         struct object all[] = {
                 { .meta = { .name = "a",
                             .uid = "1",
                             .creation_ms = 1,
                             .deletion_ms = TIME_NONE,
                             .annotations = { done_pair, 1, true } } },
-                { .meta = { .name = "b", .uid = "2", .creation_ms = 3, .deletion_ms = TIME_NONE } },
+                { .meta = { .name = "b",
+                            .uid = "2",
+                            .creation_ms = 3,
+                            .deletion_ms = TIME_NONE,
+                            .annotations = { queued, 1, true } } },
                 { .meta = { .name = "d",
                             .uid = "3",
                             .creation_ms = 2,
                             .deletion_ms = TIME_NONE,
                             .annotations = { running, 1, true } } },
-                { .meta = { .name = "c", .uid = "4", .creation_ms = 2, .deletion_ms = TIME_NONE } },
+                { .meta = { .name = "c",
+                            .uid = "4",
+                            .creation_ms = 2,
+                            .deletion_ms = TIME_NONE,
+                            .annotations = { queued, 1, true } } },
                 { .meta = { .name = "e", .uid = "5", .creation_ms = 0, .deletion_ms = 7 } },
+                { .meta = { .name = "not told yet", .uid = "6", .deletion_ms = TIME_NONE } },
         };
-        const struct object *at[] = { &all[0], &all[1], &all[2], &all[3], &all[4] };
-        const struct object_list list = { at, 5 };
-        struct map answered = MAP_INIT;
+        const struct object *at[] = { &all[0], &all[1], &all[2], &all[3], &all[4], &all[5] };
+        const struct object_list list = { at, 6 };
+        struct map owed = MAP_INIT;
 
-        assert_string_equal(request_first(&list, &answered)->meta.name, "c");
-        assert_int_equal(map_put(&answered, "4", &answered), 0);
-        assert_string_equal(request_first(&list, &answered)->meta.name, "d");
-        assert_int_equal(map_put(&answered, "3", &answered), 0);
-        assert_int_equal(map_put(&answered, "2", &answered), 0);
-        assert_null(request_first(&list, &answered));
-        map_free(&answered);
+        assert_string_equal(request_first(&list, &owed)->meta.name, "c");
+        assert_int_equal(map_put(&owed, "4", &owed), 0);
+        assert_string_equal(request_first(&list, &owed)->meta.name, "d");
+        assert_int_equal(map_put(&owed, "3", &owed), 0);
+        assert_int_equal(map_put(&owed, "2", &owed), 0);
+        assert_null(request_first(&list, &owed));
+        map_free(&owed);
 }
 
 /* ---- fields that are taken over ---- */
