@@ -226,7 +226,10 @@ static int run_sync(struct reconcile *rc, bool confirmed, struct answer_of *ret,
         struct generator_agent *a = generator_of(rc);
 
         TRY(repository_refresh(a, err));
-        TRY(work_sync(rc, confirmed));
+        if (work_sync(rc, confirmed) < 0) {
+                *err = *rc->err;
+                return err->code;
+        }
         ret->commit = arena_strdup(rc->arena, a->synced.hex);
         buf_printf(&ret->text, "%zu objects, %zu changed, %zu failed, %zu deleted", a->objects, a->changed,
                    a->failed, a->deleted);

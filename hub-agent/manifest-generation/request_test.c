@@ -63,6 +63,15 @@ RIG_TEST(a_request_to_sync_fetches_at_once, {
         generator_end(&g);
 })
 
+RIG_TEST(a_request_to_sync_that_fails_says_why, {
+        struct generator g;
+
+        begin(r, &g, "a: [\n");
+        ask(r, "now", "\"type\":\"sync\"");
+        expect_answer(r, "now", "failed", "", "loading resources from repo: 1 of 1 target paths: ");
+        generator_end(&g);
+})
+
 /* spec/flux-yaml.md checklist 50, 52 */
 RIG_TEST(a_policy_is_committed_and_synced, {
         struct generator g;
@@ -351,6 +360,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(a_request_to_sync_fetches_at_once),
+                cmocka_unit_test(a_request_to_sync_that_fails_says_why),
                 cmocka_unit_test(a_policy_is_committed_and_synced),
                 cmocka_unit_test(an_image_is_one_scalar_that_changes),
                 cmocka_unit_test(what_is_so_already_gives_no_commit),
