@@ -3,11 +3,9 @@
 #include <stdarg.h>
 
 #include "common/base/memory.h"
+#include "kubectl-fleet/conflicts.h"
 
 _Static_assert(FLAG_STRINGS_MAX <= KUBE_GROUPS_MAX, "all groups of --as-group are sent");
-
-#define CONFLICT_ATTEMPTS 5
-#define CONFLICT_PAUSE_MS 10
 
 const char *session_argument(const struct session *s, size_t i)
 {
@@ -190,21 +188,26 @@ int session_sleep(struct session *s, int64_t ms)
         return ERR_TIMEOUT;
 }
 
+struct attempt {
+        struct session *session;
+        int (*fn)(struct session *s, void *ctx, struct error *err);
+        void *ctx;
+};
+
+static int attempt(void *ctx, struct error *err)
+{
+        const struct attempt *a = ctx;
+
+        TRY(session_time_left(a->session, err));
+        return a->fn(a->session, a->ctx, err);
+}
+
 int session_retry_conflicts(struct session *s, int (*fn)(struct session *s, void *ctx, struct error *err),
                             void *ctx, struct error *err)
 {
-        int code = 0;
+        struct attempt a = { .session = s, .fn = fn, .ctx = ctx };
 
-        for (int i = 0; i < CONFLICT_ATTEMPTS; i++) {
-                error_clear(err);
-                if (i > 0)
-                        TRY(fiber_sleep(s->world->loop, CONFLICT_PAUSE_MS));
-                TRY(session_time_left(s, err));
-                code = fn(s, ctx, err);
-                if (code != ERR_CONFLICT)
-                        return code;
-        }
-        return code;
+        return retry_conflicts(s->world->loop, attempt, &a, err);
 }
 
 /* ---- what is said ---- */
