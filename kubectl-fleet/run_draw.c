@@ -11,17 +11,9 @@ struct board {
         size_t start, width; /* of the line; of the stages' names */
 };
 
-static const struct {
-        const char *word, *sign;
-        enum tone tone;
-} stage_words[] = {
-        [STAGE_AHEAD] = { "to come", "○", TONE_FAINT },
-        [STAGE_RUNS] = { "in progress", "▶", TONE_BUSY },
-        [STAGE_WAITS] = { "waiting", "▶", TONE_BUSY },
-        [STAGE_STOPPED] = { "stopped", "■", TONE_FAINT },
-        [STAGE_DONE] = { "done", "✔", TONE_GOOD },
-        [STAGE_SKIPPED] = { "skipped, no clusters", "✔", TONE_FAINT },
-        [STAGE_FAILED] = { "failed", "✘", TONE_BAD },
+static const char *const stage_signs[] = {
+        [STAGE_AHEAD] = "○",   [STAGE_RUNS] = "▶", [STAGE_WAITS] = "▶",  [STAGE_STOPPED] = "■",
+        [STAGE_SKIPPED] = "✔", [STAGE_DONE] = "✔", [STAGE_FAILED] = "✘",
 };
 
 static struct screen *begin(struct board *b, const char *indent)
@@ -55,59 +47,33 @@ void approve_draw(struct screen *s, const char *indent, const struct object *run
         screen_command(s, indent, text);
 }
 
-/* Somebody has, and the run will take it up when it is resumed or comes to it. */
-static bool is_approved(const struct approval_request *r)
+static void draw_word(struct screen *s, struct run_word w)
 {
-        const struct condition *c = r && r->status
-                                            ? fresh_condition(&r->status->conditions, CONDITION_APPROVED,
-                                                              r->object.meta.generation)
-                                            : NULL;
-
-        return c && text_equal(c->status, CONDITION_TRUE);
+        screen_text(s, w.tone, "%s", w.text);
 }
 
-static void draw_approval(struct board *b, struct screen *s, const struct gate *g, bool past)
+static void draw_approval(struct screen *s, const struct gate *g, bool past)
 {
-        const struct condition *accepted =
-                g->asked && g->asked->status
-                        ? condition_find(&g->asked->status->conditions, CONDITION_APPROVAL_ACCEPTED)
-                        : NULL;
-
-        if (g->state == GATE_PASSED) {
-                screen_text(s, TONE_GOOD, "approved");
+        draw_word(s, gate_word(g, past));
+        if (g->state == GATE_PASSED)
                 screen_text(s, TONE_FAINT, "  %s", or_empty(g->request));
-                return;
-        }
-        if (g->state == GATE_AHEAD) {
-                screen_text(s, TONE_FAINT, past ? "not asked for" : "asked for later");
-                return;
-        }
-        if (is_approved(g->asked)) {
-                screen_text(s, TONE_GOOD, "approved");
-                screen_text(s, TONE_BUSY, ", and not taken up yet");
-                return;
-        }
-        screen_text(s, TONE_BUSY, "waits for approval");
-        if (accepted && text_equal(accepted->status, CONDITION_FALSE))
-                screen_text(s, TONE_BAD, "  %s", or_empty(accepted->message));
+        else if (g->state == GATE_WAITS && !gate_is_approved(g) && gate_refusal(g))
+                screen_text(s, TONE_BAD, "  %s", gate_refusal(g));
 }
 
 static void draw_wait(struct board *b, struct screen *s, const struct gate *g, bool past)
 {
         char text[32];
 
-        if (g->state == GATE_PASSED)
-                screen_text(s, TONE_GOOD, "wait is over");
-        else if (g->state == GATE_AHEAD)
-                screen_text(s, TONE_FAINT, past ? "not waited for" : "waits later");
-        else if (g->until_ms <= b->d->now_ms)
+        if (g->state == GATE_WAITS && g->until_ms <= b->d->now_ms) {
                 screen_text(s, TONE_BUSY, "wait is over in a moment");
-        else
-                screen_text(s, TONE_BUSY, "waits another %s",
-                            duration_text(g->until_ms - b->d->now_ms, text));
+                return;
+        }
+        draw_word(s, gate_word(g, past));
+        if (g->state == GATE_WAITS)
+                screen_text(s, TONE_BUSY, " another %s", duration_text(g->until_ms - b->d->now_ms, text));
 }
 
-/* `past`: what was not reached by now never will be. */
 static void draw_gates(struct board *b, const char *when, const struct gate *gates, size_t n, bool past)
 {
         for (size_t i = 0; i < n; i++) {
@@ -116,11 +82,11 @@ static void draw_gates(struct board *b, const char *when, const struct gate *gat
 
                 screen_text(s, TONE_PLAIN, "%-6s  ", when);
                 if (approval)
-                        draw_approval(b, s, &gates[i], past);
+                        draw_approval(s, &gates[i], past);
                 else
                         draw_wait(b, s, &gates[i], past);
                 end(b);
-                if (approval && gates[i].state == GATE_WAITS && !is_approved(gates[i].asked))
+                if (approval && gates[i].state == GATE_WAITS && !gate_is_approved(&gates[i]))
                         approve_draw(s, "            ", &b->view->run->object, gates[i].request, NULL,
                                      b->d->hub);
         }
@@ -130,32 +96,19 @@ static void draw_gates(struct board *b, const char *when, const struct gate *gat
 
 static void draw_cluster(struct board *b, const struct cluster_updating_status *c)
 {
-        const struct condition *done = condition_find(&c->conditions, CONDITION_SUCCEEDED);
-        const struct condition *started = condition_find(&c->conditions, CONDITION_STARTED);
-        const struct condition *skipped = condition_find(&c->conditions, CONDITION_SKIPPED);
-        bool failed = done && text_equal(done->status, CONDITION_FALSE), well = done && !failed;
+        struct step step = step_of(c);
         struct screen *s;
         char text[32];
 
-        if (!b->d->all && (well || (!done && !started && !skipped)))
+        if (!b->d->all && (step.state == STEP_DONE || step.state == STEP_AHEAD))
                 return;
         s = begin(b, "    ");
         screen_text(s, TONE_PLAIN, "%s  ", or_empty(c->cluster_name));
-        if (skipped && text_equal(skipped->status, CONDITION_TRUE)) {
-                screen_text(s, TONE_FAINT, "skipped");
-                screen_text(s, TONE_PLAIN, "  %s", or_empty(skipped->message));
-        } else if (failed) {
-                screen_text(s, TONE_BAD, "failed");
-                screen_text(s, TONE_PLAIN, "  %s", or_empty(done->message));
-        } else if (well) {
-                screen_text(s, TONE_GOOD, "done");
-        } else if (started) {
-                screen_text(s, TONE_BUSY, "updating");
-                screen_text(s, TONE_FAINT, "  for %s",
-                            duration_text(b->d->now_ms - started->last_transition_ms, text));
-        } else {
-                screen_text(s, TONE_FAINT, "to come");
-        }
+        draw_word(s, step.word);
+        if (step.state == STEP_SKIPPED || step.state == STEP_FAILED)
+                screen_text(s, TONE_PLAIN, "  %s", step.message);
+        if (step.state == STEP_UPDATES)
+                screen_text(s, TONE_FAINT, "  for %s", duration_text(b->d->now_ms - step.since_ms, text));
         end(b);
 }
 
@@ -176,18 +129,18 @@ static void draw_times(struct board *b, struct screen *s, const struct stage_vie
 
 static void draw_stage(struct board *b, const struct stage_view *v, const char *name)
 {
-        const struct condition *done = condition_find(&v->status->conditions, CONDITION_SUCCEEDED);
-        bool past = run_is_over(b->view->state) || v->state == STAGE_SKIPPED;
+        bool past = gates_are_past(b->view, v);
+        struct run_word word = stage_word(v->state);
         struct screen *s = begin(b, "  ");
 
         if (s->drawn)
-                screen_text(s, stage_words[v->state].tone, "%s ", stage_words[v->state].sign);
+                screen_text(s, word.tone, "%s ", stage_signs[v->state]);
         screen_text(s, v == b->view->current ? TONE_STRONG : TONE_PLAIN, "%-*s  ", (int)b->width, name);
         screen_bar(s, &v->progress);
-        screen_text(s, stage_words[v->state].tone, "  %s", stage_words[v->state].word);
+        screen_text(s, word.tone, "  %s", word.text);
         draw_times(b, s, v);
-        if (v->state == STAGE_FAILED && done)
-                screen_text(s, TONE_PLAIN, "  %s", or_empty(done->message));
+        if (v->state == STAGE_FAILED)
+                screen_text(s, TONE_PLAIN, "  %s", stage_failure(v));
         end(b);
         draw_gates(b, "before", v->before, v->n_before, past);
         for (uint32_t i = 0; i < v->status->clusters.n; i++)
@@ -230,10 +183,7 @@ static void draw_left_out(struct board *b)
                 struct screen *s = begin(b, "  ");
 
                 screen_text(s, TONE_BUSY, "left out");
-                screen_text(s, TONE_PLAIN, "  %s: %s", or_empty(c->cluster_name),
-                            text_equal(c->reason, LEFT_OUT_IN_NO_STAGE) ? "no stage selects it"
-                            : text_equal(c->reason, LEFT_OUT_JOINED)    ? "it was picked after the run began"
-                                                                        : or_empty(c->reason));
+                screen_text(s, TONE_PLAIN, "  %s: %s", or_empty(c->cluster_name), left_out_words(c));
                 end(b);
         }
 }
@@ -275,17 +225,10 @@ static json_t *gates_doc(const struct gate *gates, size_t n)
 
 static json_t *cluster_doc(const struct cluster_updating_status *c)
 {
-        const struct condition *done = condition_find(&c->conditions, CONDITION_SUCCEEDED);
-        const struct condition *skipped = condition_find(&c->conditions, CONDITION_SKIPPED);
-        const char *state = skipped                                             ? "skipped"
-                            : done && text_equal(done->status, CONDITION_TRUE)  ? "done"
-                            : done                                              ? "failed"
-                            : condition_find(&c->conditions, CONDITION_STARTED) ? "updating"
-                                                                                : "ahead";
-        const struct condition *why = skipped ? skipped : done;
+        struct step step = step_of(c);
 
-        return json_pack("{s:s, s:s, s:s}", "cluster", or_empty(c->cluster_name), "state", state, "message",
-                         why ? or_empty(why->message) : "");
+        return json_pack("{s:s, s:s, s:s}", "cluster", or_empty(c->cluster_name), "state",
+                         step.state == STEP_AHEAD ? "ahead" : step.word.text, "message", step.message);
 }
 
 static json_t *stage_doc(const struct stage_view *v)
@@ -295,7 +238,7 @@ static json_t *stage_doc(const struct stage_view *v)
         for (uint32_t i = 0; clusters && i < v->status->clusters.n; i++)
                 json_array_append_new(clusters, cluster_doc(&v->status->clusters.at[i]));
         return json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o}", "name", v->name, "state",
-                         stage_words[v->state].word, "done", (json_int_t)v->progress.good, "updating",
+                         stage_word(v->state).text, "done", (json_int_t)v->progress.good, "updating",
                          (json_int_t)v->progress.busy, "failed", (json_int_t)v->progress.bad, "skipped",
                          (json_int_t)v->n_skipped, "total", (json_int_t)v->progress.total, "before",
                          gates_doc(v->before, v->n_before), "clusters", clusters, "after",

@@ -253,3 +253,102 @@ int run_look(struct arena *arena, const struct update_run *run, const struct obj
         }
         return look_at_deletion(arena, status, requests, ret);
 }
+
+/* ---- in words ---- */
+
+struct run_word stage_word(enum stage_state state)
+{
+        static const struct run_word words[] = {
+                [STAGE_AHEAD] = { "to come", TONE_FAINT },
+                [STAGE_RUNS] = { "in progress", TONE_BUSY },
+                [STAGE_WAITS] = { "waiting", TONE_BUSY },
+                [STAGE_STOPPED] = { "stopped", TONE_FAINT },
+                [STAGE_DONE] = { "done", TONE_GOOD },
+                [STAGE_SKIPPED] = { "skipped, no clusters", TONE_FAINT },
+                [STAGE_FAILED] = { "failed", TONE_BAD },
+        };
+
+        return words[state];
+}
+
+const char *stage_failure(const struct stage_view *v)
+{
+        const struct condition *done = condition_find(&v->status->conditions, CONDITION_SUCCEEDED);
+
+        return v->state == STAGE_FAILED && done ? or_empty(done->message) : "";
+}
+
+bool gates_are_past(const struct run_view *v, const struct stage_view *stage)
+{
+        return run_is_over(v->state) || stage->state == STAGE_SKIPPED;
+}
+
+bool gate_is_approved(const struct gate *g)
+{
+        const struct approval_request *r = g->asked;
+
+        return r && r->status &&
+               is(fresh_condition(&r->status->conditions, CONDITION_APPROVED, r->object.meta.generation),
+                  CONDITION_TRUE);
+}
+
+const char *gate_refusal(const struct gate *g)
+{
+        const struct condition *c =
+                g->asked && g->asked->status
+                        ? condition_find(&g->asked->status->conditions, CONDITION_APPROVAL_ACCEPTED)
+                        : NULL;
+
+        return is(c, CONDITION_FALSE) ? or_empty(c->message) : NULL;
+}
+
+struct run_word gate_word(const struct gate *g, bool past)
+{
+        if (!text_equal(g->type, STAGE_TASK_APPROVAL)) {
+                if (g->state == GATE_PASSED)
+                        return (struct run_word){ "wait is over", TONE_GOOD };
+                if (g->state == GATE_WAITS)
+                        return (struct run_word){ "waits", TONE_BUSY };
+                return (struct run_word){ past ? "not waited for" : "waits later", TONE_FAINT };
+        }
+        if (g->state == GATE_PASSED)
+                return (struct run_word){ "approved", TONE_GOOD };
+        if (g->state == GATE_AHEAD)
+                return (struct run_word){ past ? "not asked for" : "asked for later", TONE_FAINT };
+        return gate_is_approved(g) ? (struct run_word){ "approved, and not taken up yet", TONE_BUSY }
+                                   : (struct run_word){ "waits for approval", TONE_BUSY };
+}
+
+struct step step_of(const struct cluster_updating_status *c)
+{
+        const struct condition *skipped = condition_find(&c->conditions, CONDITION_SKIPPED);
+        const struct condition *done = condition_find(&c->conditions, CONDITION_SUCCEEDED);
+        const struct condition *started = condition_find(&c->conditions, CONDITION_STARTED);
+
+        if (is(skipped, CONDITION_TRUE))
+                return (struct step){ STEP_SKIPPED,
+                                      { "skipped", TONE_FAINT },
+                                      or_empty(skipped->message),
+                                      skipped->last_transition_ms };
+        if (is(done, CONDITION_FALSE))
+                return (struct step){
+                        STEP_FAILED, { "failed", TONE_BAD }, or_empty(done->message), done->last_transition_ms
+                };
+        if (done)
+                return (struct step){
+                        STEP_DONE, { "done", TONE_GOOD }, or_empty(done->message), done->last_transition_ms
+                };
+        if (started)
+                return (struct step){
+                        STEP_UPDATES, { "updating", TONE_BUSY }, "", started->last_transition_ms
+                };
+        return (struct step){ STEP_AHEAD, { "to come", TONE_FAINT }, "", TIME_NONE };
+}
+
+const char *left_out_words(const struct left_out_cluster *c)
+{
+        if (text_equal(c->reason, LEFT_OUT_IN_NO_STAGE))
+                return "no stage selects it";
+        return text_equal(c->reason, LEFT_OUT_JOINED) ? "it was picked after the run began"
+                                                      : or_empty(c->reason);
+}

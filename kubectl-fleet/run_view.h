@@ -64,6 +64,33 @@ int run_look(struct arena *arena, const struct update_run *run, const struct obj
 bool run_is_over(enum run_state state);
 enum tone run_tone(enum run_state state);
 
+/* ---- in words ---- */
+
+struct run_word {
+        const char *text;
+        enum tone tone;
+};
+struct run_word stage_word(enum stage_state state); /* "in progress" */
+/* `past`: what was not reached by now never will be. Of a wait that is running: "waits". */
+struct run_word gate_word(const struct gate *g, bool past);
+bool gates_are_past(const struct run_view *v, const struct stage_view *stage);
+/* Somebody has approved what it waits for; the run may not have taken it up yet. */
+bool gate_is_approved(const struct gate *g);
+/* Why the last approval was not accepted; NULL = none was refused. */
+const char *gate_refusal(const struct gate *g);
+
+enum step_state { STEP_AHEAD, STEP_UPDATES, STEP_DONE, STEP_FAILED, STEP_SKIPPED };
+/* How far a cluster of a stage is. */
+struct step {
+        enum step_state state;
+        struct run_word word;
+        const char *message; /* of one that has ended; else "" */
+        int64_t since_ms;    /* it is so; TIME_NONE = from the beginning */
+};
+struct step step_of(const struct cluster_updating_status *c);
+const char *left_out_words(const struct left_out_cluster *c); /* "no stage selects it" */
+const char *stage_failure(const struct stage_view *v);        /* "" if it did not fail */
+
 struct run_drawing {
         struct screen screen;
         int64_t now_ms;
