@@ -14,83 +14,7 @@ struct question {
         const char *stage; /* NULL = all */
 };
 
-static bool asks_for_plan(const struct stage_task_list *l)
-{
-        for (uint32_t i = 0; i < l->n; i++)
-                if (l->at[i].plan.value)
-                        return true;
-        return false;
-}
-
-static bool strategy_asks(const struct update_run *run, const char *stage)
-{
-        const struct strategy_spec *s = run->status ? run->status->strategy_snapshot : NULL;
-
-        for (uint32_t i = 0; s && i < s->stages.n; i++)
-                if ((!stage || text_equal(stage, s->stages.at[i].name)) &&
-                    (asks_for_plan(&s->stages.at[i].before_stage_tasks) ||
-                     asks_for_plan(&s->stages.at[i].after_stage_tasks)))
-                        return true;
-        return false;
-}
-
 /* ---- where no request shows a plan ---- */
-
-static bool has_stage(const struct update_run *run, const char *stage)
-{
-        const struct update_run_status *s = run->status;
-
-        for (uint32_t i = 0; i < s->stages_status.n; i++)
-                if (text_equal(s->stages_status.at[i].stage_name, stage))
-                        return true;
-        return s->deletion_stage_status && text_equal(stage, DELETION_NAME);
-}
-
-/* What can be compared at all, and need not be waited for. */
-static int check_comparison(const struct question *q, const struct plan_view *v, struct error *err)
-{
-        const char *kind = q->named.kind->kind, *name = q->named.name;
-
-        if (!v->run->spec || plan_target(v->run) == NO_INDEX)
-                return error_set(err, ERR_NOT_FOUND,
-                                 "%s \"%s\" is not initialized: nobody knows yet what it brings", kind, name);
-        if (q->stage && !has_stage(v->run, q->stage))
-                return error_set(err, ERR_NOT_FOUND, "%s \"%s\" has no stage \"%s\"", kind, name, q->stage);
-        if (v->n_without && strategy_asks(v->run, q->stage))
-                return error_set(
-                        err, ERR_NOT_FOUND,
-                        "%s \"%s\" shows no plan: its strategy asks for one, but the hub's agent has "
-                        "made none",
-                        kind, name);
-        return 0;
-}
-
-/* "parent-CRP=web,resource-index in (1,4)": of what the run brings and of what clusters have. */
-static const char *snapshots_selector(struct arena *arena, const struct update_run *run,
-                                      const struct object_list *bindings)
-{
-        int64_t *seen = ARENA_NEW_ARRAY(arena, int64_t, bindings->n + 1);
-        AUTO_BUF struct buf b;
-        size_t n = 0, k;
-
-        buf_init(&b, 1u << 20);
-        if (!seen)
-                return NULL;
-        seen[n++] = plan_target(run);
-        for (size_t i = 0; i < bindings->n; i++) {
-                int64_t index = plan_index_of(run, (const struct binding *)bindings->at[i]);
-
-                for (k = 0; k < n && seen[k] != index; k++)
-                        ;
-                if (k == n && index != NO_INDEX)
-                        seen[n++] = index;
-        }
-        buf_printf(&b, LABEL_PARENT_PLACEMENT "=%s," LABEL_RESOURCE_INDEX " in (", run->spec->placement_name);
-        for (k = 0; k < n; k++)
-                buf_printf(&b, "%s%lld", k ? "," : "", (long long)seen[k]);
-        buf_append_str(&b, ")");
-        return b.failed ? NULL : arena_strdup(arena, b.data);
-}
 
 static int compare(struct session *s, struct question *q, struct plan_view *v, struct error *err)
 {
@@ -99,13 +23,13 @@ static int compare(struct session *s, struct question *q, struct plan_view *v, s
         struct fetch bindings = { .kind = scope->binding, .ns = q->named.ns };
         struct fetch snapshots = { .kind = scope->resource_snapshot, .ns = q->named.ns, .whole = true };
 
-        TRY(check_comparison(q, v, err));
+        TRY(plan_check_comparison(v, q->stage, err));
         bindings.selector = selector_of(s->arena, LABEL_PARENT_PLACEMENT, v->run->spec->placement_name);
         if (!bindings.selector)
                 return error_no_memory(err);
         TRY(fetch_all(s, &bindings, 1, err));
         parts.bindings = bindings.result;
-        snapshots.selector = snapshots_selector(s->arena, v->run, &parts.bindings);
+        snapshots.selector = plan_snapshots_selector(s->arena, v->run, &parts.bindings);
         if (!snapshots.selector)
                 return error_no_memory(err);
         TRY(fetch_all(s, &snapshots, 1, err));

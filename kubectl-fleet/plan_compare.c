@@ -1,4 +1,5 @@
 /* What a run brings, told from the snapshots that every hub has: for runs whose approvals show no plan. */
+#include "common/base/map.h"
 #include "hub-agent/common.h"
 #include "hub-agent/staged-update/update_plan.h"
 #include "kubectl-fleet/plan_view.h"
@@ -13,6 +14,7 @@ struct comparison {
         struct arena *arena;
         const struct plan_parts *parts;
         int64_t target;
+        struct map *bindings; /* by cluster */
         struct compared *made;
         size_t n_made;
 };
@@ -34,6 +36,71 @@ int64_t plan_index_of(const struct update_run *run, const struct binding *b)
         if (!s || is_deleting(&b->object) || (!leaves && !text_equal(s->state, BINDING_BOUND)))
                 return NO_INDEX;
         return index_in_name(s->resource_snapshot_name, run->spec->placement_name, SUFFIX_RESOURCE_SNAPSHOT);
+}
+
+static bool has_stage(const struct update_run *run, const char *stage)
+{
+        const struct update_run_status *s = run->status;
+
+        for (uint32_t i = 0; i < s->stages_status.n; i++)
+                if (text_equal(s->stages_status.at[i].stage_name, stage))
+                        return true;
+        return s->deletion_stage_status && text_equal(stage, DELETION_NAME);
+}
+
+int plan_check_comparison(const struct plan_view *v, const char *stage, struct error *err)
+{
+        const char *kind = v->run->object.kind->kind, *name = v->run->object.meta.name;
+
+        if (!v->run->spec || plan_target(v->run) == NO_INDEX)
+                return error_set(err, ERR_NOT_FOUND,
+                                 "%s \"%s\" is not initialized: nobody knows yet what it brings", kind, name);
+        if (stage && !has_stage(v->run, stage))
+                return error_set(err, ERR_NOT_FOUND, "%s \"%s\" has no stage \"%s\"", kind, name, stage);
+        if (v->n_owed)
+                return error_set(
+                        err, ERR_NOT_FOUND,
+                        "%s \"%s\" shows no plan: its strategy asks for one, but the hub's agent has "
+                        "made none",
+                        kind, name);
+        return 0;
+}
+
+static size_t insert_index(int64_t *seen, size_t n, int64_t index)
+{
+        size_t at = 0;
+
+        while (at < n && seen[at] < index)
+                at++;
+        if (at < n && seen[at] == index)
+                return n;
+        memmove(seen + at + 1, seen + at, (n - at) * sizeof(*seen));
+        seen[at] = index;
+        return n + 1;
+}
+
+const char *plan_snapshots_selector(struct arena *arena, const struct update_run *run,
+                                    const struct object_list *bindings)
+{
+        int64_t *seen = ARENA_NEW_ARRAY(arena, int64_t, bindings->n + 1);
+        AUTO_BUF struct buf b;
+        size_t n = 1;
+
+        buf_init(&b, 1u << 20);
+        if (!seen)
+                return NULL;
+        seen[0] = plan_target(run);
+        for (size_t i = 0; i < bindings->n; i++) {
+                int64_t index = plan_index_of(run, (const struct binding *)bindings->at[i]);
+
+                if (index != NO_INDEX)
+                        n = insert_index(seen, n, index);
+        }
+        buf_printf(&b, LABEL_PARENT_PLACEMENT "=%s," LABEL_RESOURCE_INDEX " in (", run->spec->placement_name);
+        for (size_t k = 0; k < n; k++)
+                buf_printf(&b, "%s%lld", k ? "," : "", (long long)seen[k]);
+        buf_append_str(&b, ")");
+        return b.failed ? NULL : arena_strdup(arena, b.data);
 }
 
 /* ---- what a snapshot holds ---- */
@@ -102,15 +169,28 @@ static int compared_from(struct comparison *c, int64_t from, bool removal, const
 
 /* ---- stages ---- */
 
-static int64_t index_at(const struct comparison *c, const char *cluster)
+/* The first binding of each cluster that is there to stay. */
+static int map_bindings(struct comparison *c)
 {
+        c->bindings = map_of_arena(c->arena);
+        if (!c->bindings)
+                return ERR_NO_MEMORY;
         for (size_t i = 0; i < c->parts->bindings.n; i++) {
                 const struct binding *b = (const struct binding *)c->parts->bindings.at[i];
 
-                if (b->spec && text_equal(b->spec->target_cluster, cluster) && !is_deleting(&b->object))
-                        return plan_index_of(c->parts->run, b);
+                if (!b->spec || is_deleting(&b->object) || text_empty(b->spec->target_cluster) ||
+                    map_has(c->bindings, b->spec->target_cluster))
+                        continue;
+                TRY(map_put(c->bindings, b->spec->target_cluster, (void *)b));
         }
-        return NO_INDEX;
+        return 0;
+}
+
+static int64_t index_at(const struct comparison *c, const char *cluster)
+{
+        const struct binding *b = map_get(c->bindings, cluster);
+
+        return b ? plan_index_of(c->parts->run, b) : NO_INDEX;
 }
 
 static int plan_stage(struct comparison *c, const struct stage_status *stage, bool removal,
@@ -214,7 +294,7 @@ int plan_compare(struct arena *arena, const struct plan_parts *parts, const char
         *ret = (struct plan_view){ .run = parts->run, .compared = true };
         c.made = ARENA_NEW_ARRAY(arena, struct compared, 2 * (parts->bindings.n + 1));
         ret->at = ARENA_NEW_ARRAY(arena, struct request_plan, n + 1);
-        if (!c.made || !ret->at)
+        if (!c.made || !ret->at || map_bindings(&c) < 0)
                 return error_no_memory(err);
         for (size_t i = 0; i < n; i++) {
                 const struct stage_status *stage = &s->stages_status.at[i];

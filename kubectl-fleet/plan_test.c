@@ -75,6 +75,18 @@ USER_TEST(a_plan_shows_what_changes_once_for_clusters_that_get_the_same, {
                      "clusterapprovalrequest.placement.kubernetes-fleet.io/r-before-production\n");
 })
 
+/* Writes the rig's answer back. */
+static void put_status(struct user *u, const char *path)
+{
+        char where[512];
+        AUTO_BUF struct buf text;
+
+        buf_init(&text, 1u << 20);
+        doc_write(u->rig->answer, &text);
+        snprintf(where, sizeof(where), "%s/status", path);
+        assert_int_equal(rig_put(u->rig, where, text.data), 200);
+}
+
 /* ---- of hubs that make none ---- */
 
 static void add_snapshot(struct user *u, const char *name, const char *index, const char *resources)
@@ -236,6 +248,24 @@ USER_TEST(a_plan_that_was_asked_for_and_not_made_is_told_apart, {
                             "one, but the hub's agent has made none\n");
 })
 
+/* One gate shows a plan, the other need not: it is compared, and nobody waits for the agent. */
+USER_TEST(a_plan_is_missed_only_where_the_task_asks_for_one, {
+        set_scene(u);
+        rig_get(u->rig, FLEET "clusterstagedupdateruns/r");
+        json_object_set_new(json_object_get(u->rig->answer, "status"), "stagedUpdateStrategySnapshot",
+                            json_pack("{s:[{s:s, s:[{s:s}]}, {s:s, s:[{s:s, s:b}]}]}", "stages", "name",
+                                      "production", "beforeStageTasks", "type", "Approval", "name", "rest",
+                                      "beforeStageTasks", "type", "Approval", "plan", 1));
+        put_status(u, FLEET "clusterstagedupdateruns/r");
+        request(u, "r-before-production", "production", "");
+        assert_int_equal(FLEET_RUN(u, "plan", "r"), 0);
+        assert_lines(u->out.data,
+                     "before stage production  revision 2  waits for approval\n  a, c  0 to add\n");
+        request(u, "r-before-rest", "rest", "");
+        assert_int_equal(FLEET_RUN(u, "plan", "r"), 1);
+        assert_lines(u->err.data, "shows no plan: its strategy asks for one");
+})
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -245,6 +275,7 @@ int main(void)
                 cmocka_unit_test(what_is_compared_may_be_one_stage_and_a_document),
                 cmocka_unit_test(a_run_that_nothing_can_be_told_of_says_why),
                 cmocka_unit_test(a_plan_that_was_asked_for_and_not_made_is_told_apart),
+                cmocka_unit_test(a_plan_is_missed_only_where_the_task_asks_for_one),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

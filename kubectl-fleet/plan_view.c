@@ -83,6 +83,27 @@ const char *plan_when(const struct approval_request *r)
         return text_equal(type, TASK_TYPE_AFTER_STAGE) ? "after" : "";
 }
 
+static bool asks_for_plan(const struct stage_task_list *l)
+{
+        for (uint32_t i = 0; i < l->n; i++)
+                if (l->at[i].plan.value)
+                        return true;
+        return false;
+}
+
+bool plan_is_owed(const struct update_run *run, const struct approval_request *r)
+{
+        const struct strategy_spec *s = run->status ? run->status->strategy_snapshot : NULL;
+        const char *stage = r->spec ? or_empty(r->spec->target_stage) : "", *when = plan_when(r);
+
+        for (uint32_t i = 0; s && i < s->stages.n; i++)
+                if (text_equal(stage, s->stages.at[i].name) &&
+                    ((!text_equal(when, "after") && asks_for_plan(&s->stages.at[i].before_stage_tasks)) ||
+                     (!text_equal(when, "before") && asks_for_plan(&s->stages.at[i].after_stage_tasks))))
+                        return true;
+        return false;
+}
+
 static bool comes_before(const struct plan_view *v, const struct request_plan *a,
                          const struct request_plan *b)
 {
@@ -119,6 +140,7 @@ int plan_look(struct arena *arena, const struct update_run *run, const struct ob
                         continue;
                 if (!status || !status->plan) {
                         ret->n_without++;
+                        ret->n_owed += plan_is_owed(run, r.request);
                         continue;
                 }
                 accepted = condition_find(&status->conditions, CONDITION_APPROVAL_ACCEPTED);

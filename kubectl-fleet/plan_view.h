@@ -24,6 +24,7 @@ struct plan_view {
         const struct update_run *run;
         struct request_plan *at; /* those with a plan, in the order of the run's stages; what waits first */
         size_t n, n_without;     /* requests; those that show no plan */
+        size_t n_owed;           /* of these those whose task asks for one */
         bool compared;           /* plan_compare() made it */
 };
 /* `stage`: of this one alone; NULL = all. 0 or ERR_NO_MEMORY. */
@@ -42,12 +43,21 @@ struct plan_parts {
  */
 int64_t plan_target(const struct update_run *run);
 int64_t plan_index_of(const struct update_run *run, const struct binding *b);
+/* What can be compared at all, and need not be waited for: 0, or ERR_NOT_FOUND in a sentence. */
+int plan_check_comparison(const struct plan_view *v, const char *stage, struct error *err);
+/* "parent-CRP=web,resource-index in (1,4)": of what the run brings and of what clusters have; the same text
+ * for the same indices. NULL on no memory. */
+const char *plan_snapshots_selector(struct arena *arena, const struct update_run *run,
+                                    const struct object_list *bindings);
 /* The stages with clusters that are not updated, or `only` one. Overrides and what envelopes hold are left
  * out of account.
  */
 int plan_compare(struct arena *arena, const struct plan_parts *parts, const char *only, struct plan_view *ret,
                  struct error *err);
-const char *plan_when(const struct approval_request *r);     /* "before", "after" or "" */
+const char *plan_when(const struct approval_request *r); /* "before", "after" or "" */
+/* Whether the task that the request stands for asks for a plan. */
+bool plan_is_owed(const struct update_run *run, const struct approval_request *r);
+
 int plan_group(struct arena *arena, struct request_plan *r); /* fills its groups; 0 or ERR_NO_MEMORY */
 
 /* Beside PLANNED_ADDED, PLANNED_CHANGED and PLANNED_REMOVED: of what a Work would do. */
