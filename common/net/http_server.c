@@ -13,6 +13,7 @@
 #include "common/net/http_server_internal.h"
 
 #define DEFAULT_REQUEST_MS 75000
+#define DEFAULT_PING_MS 30000
 #define CLOSE_MS 1000 /* a client that was sent its last answer may take so long to close */
 #define STOP_FLUSH_MS 1000
 #define PRESENCE_MS 250
@@ -26,13 +27,14 @@ static void connection_free(struct connection *c)
         timer_stop(&c->patience);
         timer_stop(&c->presence);
         tls_peer_free(&c->peer);
+        http_server_websocket_free(c);
         arena_free(&c->arena);
         buf_free(&c->body);
         buf_free(&c->out);
         mem_free(c);
 }
 
-static void cut(struct connection *c)
+void http_server_cut(struct connection *c)
 {
         c->leaving = c->cut = true;
         lws_set_timeout(c->wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_SYNC);
@@ -42,10 +44,10 @@ static void on_impatience(struct timer *t)
 {
         struct connection *c = container_of(t, struct connection, patience);
 
-        cut(c);
+        http_server_cut(c);
 }
 
-static int be_patient(struct connection *c, int64_t ms)
+int http_server_be_patient(struct connection *c, int64_t ms)
 {
         struct loop *l = c->server->loop;
 
@@ -53,10 +55,10 @@ static int be_patient(struct connection *c, int64_t ms)
 }
 
 /* libwebsockets shuts the connection and lets the client read what it was sent. */
-static int leave(struct connection *c)
+int http_server_leave(struct connection *c)
 {
         c->leaving = true;
-        be_patient(c, CLOSE_MS);
+        http_server_be_patient(c, CLOSE_MS);
         return -1;
 }
 
@@ -70,7 +72,7 @@ static int connection_open(struct http_server *s, struct lws *wsi)
         c->wsi = wsi;
         list_init(&c->drained.waiters);
         buf_init(&c->out, LIMIT_SERVER_QUEUE_BYTES);
-        if (be_patient(c, s->request_ms) < 0) {
+        if (http_server_be_patient(c, s->request_ms) < 0) {
                 mem_free(c);
                 return -1;
         }
@@ -87,6 +89,8 @@ static void connection_closed(struct connection *c)
         c->server->n_connections--;
         timer_stop(&c->patience);
         timer_stop(&c->presence);
+        if (c->socket)
+                http_server_websocket_gone(c);
         if (c->running)
                 http_server_wake(c);
         else
@@ -103,7 +107,7 @@ static int make_room(struct http_server *s)
         if (s->stopping)
                 return -1;
         list_for_each(c, &s->connections, struct connection, node)
-                if (c->cut) /* gone with the next turn of the loop */
+                if (c->cut || c->socket) /* gone with the next turn of the loop; counted by themselves */
                         continue;
                 else if (c->leaving) {
                         oldest_leaving = oldest_leaving ? oldest_leaving : c;
@@ -113,16 +117,25 @@ static int make_room(struct http_server *s)
                         n++;
                 }
         if (n_leaving >= s->max_connections)
-                cut(oldest_leaving);
+                http_server_cut(oldest_leaving);
         if (n < s->max_connections)
                 return 0;
         if (!s->oldest_gives_way)
                 return -1;
-        cut(oldest);
+        http_server_cut(oldest);
         return 0;
 }
 
 /* ---- handlers ---- */
+
+bool http_server_client_is_there(struct connection *c)
+{
+        struct tcp_info info = { 0 };
+        socklen_t n = sizeof(info);
+
+        return getsockopt(lws_get_socket_fd(c->wsi), IPPROTO_TCP, TCP_INFO, &info, &n) == 0 &&
+               info.tcpi_state == TCP_ESTABLISHED;
+}
 
 /* What is read of it while a handler runs would only be kept, so nothing is read, and the end of the
  * connection is asked for. */
@@ -130,14 +143,11 @@ static void on_presence(struct timer *t)
 {
         struct connection *c = container_of(t, struct connection, presence);
         struct loop *l = c->server->loop;
-        struct tcp_info info = { 0 };
-        socklen_t n = sizeof(info);
 
-        if (getsockopt(lws_get_socket_fd(c->wsi), IPPROTO_TCP, TCP_INFO, &info, &n) < 0 ||
-            info.tcpi_state != TCP_ESTABLISHED)
-                cut(c);
-        else
+        if (http_server_client_is_there(c))
                 timer_start(l, t, loop_now_ms(l) + PRESENCE_MS, on_presence);
+        else
+                http_server_cut(c);
 }
 
 /* What the handler left open. */
@@ -153,6 +163,14 @@ static void settle_answer(struct connection *c)
                 c->close_after = true;
 }
 
+/* The connection may be gone with it. */
+void http_server_fiber_ended(struct connection *c)
+{
+        c->running = false;
+        if (!c->wsi)
+                connection_free(c);
+}
+
 static void run_handler(void *ctx)
 {
         struct connection *c = ctx;
@@ -160,17 +178,17 @@ static void run_handler(void *ctx)
 
         s->handle(s->ctx, &c->x);
         settle_answer(c);
-        c->running = false;
         timer_stop(&c->presence);
-        if (!c->wsi) {
+        if (c->wsi)
+                http_server_be_patient(c, s->request_ms);
+        c->running = false;
+        if (!c->wsi)
                 connection_free(c);
-                return;
-        }
-        be_patient(c, s->request_ms);
-        http_server_want_write(c);
+        else
+                http_server_want_write(c);
 }
 
-static int describe_peer(struct connection *c)
+int http_server_describe_peer(struct connection *c)
 {
         char address[64] = "";
         SSL *ssl = lws_get_ssl(c->wsi);
@@ -195,7 +213,7 @@ static int start_handler(struct connection *c)
         c->x.body = (struct slice){ c->body.data, c->body.len };
         c->began = c->ended = false;
         timer_stop(&c->patience);
-        if (describe_peer(c) < 0 ||
+        if (http_server_describe_peer(c) < 0 ||
             timer_start(l, &c->presence, loop_now_ms(l) + PRESENCE_MS, on_presence) < 0 ||
             !fiber_spawn(c->server->handlers, "http handler", run_handler, c))
                 return -1;
@@ -218,7 +236,7 @@ static int say(struct connection *c, const char *text, size_t n)
 
 /* Answered at once, and then the connection ends. A body that is on its way is read for a moment and dropped:
  * a reset would take the answer from the client. */
-static int refuse(struct connection *c, int status, const char *why)
+int http_server_refuse(struct connection *c, int status, const char *why)
 {
         char text[512];
         int n = snprintf(text, sizeof(text),
@@ -227,8 +245,8 @@ static int refuse(struct connection *c, int status, const char *why)
                          status, strlen(why) + 1, why);
 
         if (say(c, text, (size_t)n) < 0 || c->taken)
-                return leave(c);
-        leave(c);
+                return http_server_leave(c);
+        http_server_leave(c);
         return status == 413 && !text_equal(c->x.method, "GET") ? 0 : -1;
 }
 
@@ -239,8 +257,8 @@ static int on_request(struct connection *c)
                 return -1;
         c->taken = true;
         if (c->server->stopping)
-                return refuse(c, 503, "the server is stopping");
-        return start_handler(c) < 0 ? refuse(c, 503, "no memory for another request") : 0;
+                return http_server_refuse(c, 503, "the server is stopping");
+        return start_handler(c) < 0 ? http_server_refuse(c, 503, "no memory for another request") : 0;
 }
 
 static int on_head(struct connection *c)
@@ -249,7 +267,7 @@ static int on_head(struct connection *c)
         int status = http_server_read_head(c, &why);
 
         if (status > 0)
-                return refuse(c, status, why);
+                return http_server_refuse(c, status, why);
         buf_init(&c->body, c->body_length);
         if (!c->has_body)
                 return on_request(c);
@@ -268,12 +286,13 @@ static int on_writable(struct connection *c)
         if (c->running || c->out.len > 0 || lws_partial_buffered(c->wsi))
                 return 0;
         if (!c->ended || c->close_after)
-                return leave(c);
+                return http_server_leave(c);
         arena_free(&c->arena);
         buf_free(&c->body);
         c->began = c->ended = c->taken = false;
-        be_patient(c, c->server->request_ms);
-        return lws_http_transaction_completed(c->wsi) ? leave(c) : 0; /* may begin the next request */
+        http_server_be_patient(c, c->server->request_ms);
+        return lws_http_transaction_completed(c->wsi) ? http_server_leave(c)
+                                                      : 0; /* may begin the next request */
 }
 
 static int on_connection_event(struct connection *c, enum lws_callback_reasons reason, void *in, size_t len)
@@ -293,12 +312,14 @@ static int on_connection_event(struct connection *c, enum lws_callback_reasons r
                 connection_closed(c);
                 return 0;
         case LWS_CALLBACK_HTTP_CONFIRM_UPGRADE:
+                return http_server_upgrade(c, in);
         case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION:
+                return c->socket ? 0 : -1;
         case LWS_CALLBACK_RAW_ADOPT:
         case LWS_CALLBACK_RAW_RX:
-                return -1; /* nothing but HTTP is spoken here */
+                return -1; /* neither HTTP nor a WebSocket */
         default:
-                return 0;
+                return c->socket ? http_server_websocket_event(c, reason, in, len) : 0;
         }
 }
 
@@ -365,7 +386,8 @@ static int open_context(struct http_server *s, struct lws_context_creation_info 
         info->options = LWS_SERVER_OPTION_LIBUV | LWS_SERVER_OPTION_EXPLICIT_VHOSTS |
                         LWS_SERVER_OPTION_DISABLE_OS_CA_CERTS |
                         (s->identity ? LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT : 0);
-        info->fd_limit_per_thread = (unsigned)(4 * s->max_connections + SPARE_SOCKETS);
+        info->fd_limit_per_thread =
+                (unsigned)(4 * s->max_connections + SPARE_SOCKETS + 2 * s->websockets.sockets);
         info->pt_serv_buf_size = s->identity ? TLS_RECORD_BYTES : 0;
         info->max_http_header_data2 = (unsigned)s->limits.header_bytes;
         info->max_http_header_pool2 = info->fd_limit_per_thread;
@@ -397,6 +419,8 @@ static int why_not_listening(struct http_server *s, const struct http_server_opt
                          r ? uv_strerror(r) : "libwebsockets refused");
 }
 
+static const lws_retry_bo_t no_policy;
+
 static int open_vhost(struct http_server *s, const struct http_server_options *o,
                       struct lws_context_creation_info *info, struct error *err)
 {
@@ -411,6 +435,7 @@ static int open_vhost(struct http_server *s, const struct http_server_options *o
         info->protocols = s->protocols;
         info->alpn = "http/1.1";
         info->keepalive_timeout = (int)(s->request_ms / 1000 + 2);
+        info->retry_and_idle_policy = &no_policy; /* pings are ours */
         s->vhost = lws_create_vhost(s->context, info);
         if (!s->vhost)
                 return why_not_listening(s, o, &address, err);
@@ -448,6 +473,20 @@ static struct http_server *server_free(struct http_server *s)
         return NULL;
 }
 
+static void read_websocket_options(struct http_server *s, const struct http_server_options *o)
+{
+        const struct websocket_limits *l = &o->websockets;
+
+        if (!o->websocket_accept)
+                return;
+        s->websocket_accept = o->websocket_accept;
+        s->websocket_serve = o->websocket_serve;
+        s->websockets.message_bytes = l->message_bytes ? l->message_bytes : LIMIT_WEBSOCKET_MESSAGE_BYTES;
+        s->websockets.queue_bytes = l->queue_bytes ? l->queue_bytes : LIMIT_WEBSOCKET_QUEUE_BYTES;
+        s->websockets.sockets = l->sockets ? l->sockets : LIMIT_WEBSOCKETS;
+        s->websockets.ping_ms = l->ping_ms ? l->ping_ms : DEFAULT_PING_MS;
+}
+
 int http_server_start(struct world *w, const struct http_server_options *o, struct http_server **ret,
                       struct error *err)
 {
@@ -469,6 +508,7 @@ int http_server_start(struct world *w, const struct http_server_options *o, stru
         s->request_ms = o->request_ms ? o->request_ms : DEFAULT_REQUEST_MS;
         s->max_connections = o->connections ? o->connections : LIMIT_SERVER_CONNECTIONS;
         s->oldest_gives_way = o->connections > 0;
+        read_websocket_options(s, o);
         s->protocols[0] = (struct lws_protocols){ .name = "http", .callback = on_event };
         list_init(&s->connections);
         s->handlers = fiber_group_new(w->loop, NULL, "http server");
@@ -496,7 +536,7 @@ int http_server_set_identity(struct http_server *s, const struct tls_identity *t
 static bool is_busy(const struct http_server *s)
 {
         list_for_each(c, &s->connections, struct connection, node)
-                if (c->running || c->out.len > 0 || c->ended)
+                if (c->running || c->out.len > 0 || c->ended || c->socket)
                         return true;
         return false;
 }

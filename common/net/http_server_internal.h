@@ -9,6 +9,7 @@
 #include "common/base/buf.h"
 #include "common/net/http_server.h"
 #include "common/net/tls_context.h"
+#include "common/net/websocket.h"
 
 struct http_server {
         struct loop *loop;
@@ -24,14 +25,20 @@ struct http_server {
         void *ctx;
         struct http_limits limits;
         int64_t request_ms;
-        size_t max_connections, n_connections;
+        int (*websocket_accept)(void *ctx, struct http_exchange *x, const char **ret_why);
+        void (*websocket_serve)(void *ctx, struct websocket *s);
+        struct websocket_limits websockets;
+        size_t max_connections, n_connections, n_sockets;
         bool oldest_gives_way, stopping;
         int port;
         struct list connections; /* oldest first */
 };
 
+struct server_socket; /* http_server_websocket.c */
+
 struct connection {
-        struct http_exchange x; /* first: the request being answered */
+        struct http_exchange x;       /* first: the request being answered */
+        struct server_socket *socket; /* once it is to be a WebSocket; x is its handshake then */
         struct http_server *server;
         struct list node;
         struct lws *wsi;       /* NULL once gone */
@@ -64,3 +71,19 @@ int http_server_write(struct connection *c);
 /* http_server_request.c: fills c->x from a head that is complete. 0, or the HTTP status to refuse it with
  * and why. */
 int http_server_read_head(struct connection *c, const char **ret_why);
+
+/* http_server.c */
+int http_server_refuse(struct connection *c, int status, const char *why);
+int http_server_be_patient(struct connection *c, int64_t ms);
+int http_server_leave(struct connection *c);
+void http_server_cut(struct connection *c);
+bool http_server_client_is_there(struct connection *c);
+int http_server_describe_peer(struct connection *c);
+void http_server_fiber_ended(struct connection *c);
+
+/* http_server_websocket.c: the connection that asks for one, or is one. */
+int http_server_upgrade(struct connection *c, const char *protocol);
+/* What libwebsockets tells of it; as its callback. */
+int http_server_websocket_event(struct connection *c, enum lws_callback_reasons reason, void *in, size_t len);
+void http_server_websocket_gone(struct connection *c); /* the connection is */
+void http_server_websocket_free(struct connection *c);

@@ -77,13 +77,24 @@ static inline void raw_open(struct raw *k, struct loop *l, int port)
         uv_read_start((uv_stream_t *)&k->tcp, raw_buffer, raw_read);
 }
 
-static inline void raw_say(struct raw *k, const void *data, size_t n)
+static inline void raw_await_written(struct raw *k)
+{
+        while (!k->written)
+                assert_int_equal(waitq_wait(k->loop, &k->news, raw_soon(k->loop)), 0);
+}
+
+/* The data stay until they are written. */
+static inline void raw_begin_to_say(struct raw *k, const void *data, size_t n)
 {
         uv_buf_t b = uv_buf_init((char *)data, (unsigned)n);
         k->written = false;
         assert_int_equal(uv_write(&k->writing, (uv_stream_t *)&k->tcp, &b, 1, raw_written), 0);
-        while (!k->written)
-                assert_int_equal(waitq_wait(k->loop, &k->news, raw_soon(k->loop)), 0);
+}
+
+static inline void raw_say(struct raw *k, const void *data, size_t n)
+{
+        raw_begin_to_say(k, data, n);
+        raw_await_written(k);
 }
 
 static inline void raw_await(struct raw *k, const char *words)
