@@ -5,6 +5,7 @@
 
 #include "common/base/limits.h"
 #include "common/net/cert.h"
+#include "common/net/http_assets.h"
 #include "common/net/http_server_cases_test.h"
 
 static void rig_start(struct rig *r)
@@ -133,6 +134,42 @@ static void read_body(struct rig *r)
 static void a_handler_sees_method_path_query_and_headers(void **state)
 {
         run(say_request, read_body);
+}
+
+/* ---- files from memory ---- */
+
+static void serve_assets(void *ctx, struct http_exchange *x)
+{
+        static const struct http_asset table[] = { { "/a.txt", "text/plain", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+                                                     30 } };
+        struct http_assets *assets = http_assets_new(table, 1);
+        http_assets_serve(assets, x, NULL);
+        http_assets_free(assets);
+}
+static void assets_body(struct rig *r)
+{
+        static const char get[] = "GET /a.txt HTTP/1.1\r\nHost: a\r\n\r\n";
+        struct raw k;
+        raw_open(&k, r->loop, r->port);
+        raw_say(&k, get, strlen(get));
+        raw_await(&k, "\r\n\r\naaaaaaaaaaaaaaaaaaaaaaaaaaaaaa");
+        char request[512];
+        const char *tag = strcasestr(k.heard.data, "etag: ");
+        assert_non_null(tag);
+        int n = snprintf(request, sizeof(request),
+                         "GET /a.txt HTTP/1.1\r\nHost: a\r\nIf-None-Match: \"x\", %.34s\r\n\r\n"
+                         "HEAD /a.txt HTTP/1.1\r\nHost: a\r\nAccept-Encoding: br, gzip\r\n"
+                         "Connection: close\r\n\r\n",
+                         tag + 6);
+        raw_say(&k, request, (size_t)n);
+        raw_await_end(&k);
+        assert_non_null(strstr(k.heard.data, "HTTP/1.1 304 "));
+        assert_non_null(strcasestr(k.heard.data, "content-encoding: gzip\r\n"));
+        raw_close(&k);
+}
+static void what_assets_ask_of_a_request_is_handed_on(void **state)
+{
+        run(serve_assets, assets_body);
 }
 
 /* ---- without memory (a start is at boot: libwebsockets does not survive it there) ---- */
@@ -319,6 +356,7 @@ int main(void)
                 cmocka_unit_test(bad_requests_are_refused_and_meet_no_handler),
                 cmocka_unit_test(a_request_sent_right_behind_a_body_ends_the_connection),
                 cmocka_unit_test(a_handler_sees_method_path_query_and_headers),
+                cmocka_unit_test(what_assets_ask_of_a_request_is_handed_on),
                 cmocka_unit_test(any_one_allocation_of_a_request_may_fail),
                 cmocka_unit_test(a_narrow_server_takes_no_bodies_and_small_heads),
                 cmocka_unit_test(a_crowd_with_big_bodies_takes_no_memory_and_keeps_nobody_out),
