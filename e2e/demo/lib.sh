@@ -1,10 +1,10 @@
 # shellcheck shell=bash
 # What the scripts of the demo share: where the fleet lives, how its programs are started and kept.
-# DEMO_FOLDER: where the fleet lives instead of build/demo.
+# DEMO_FOLDER: where the fleet lives instead of build/demo. DEMO_MEMBERS: so many members instead of 3.
 export DEMO_FOLDER=${DEMO_FOLDER:-build/demo}
 demo=$DEMO_FOLDER
 # shellcheck disable=SC2034 # for those who read this
-members="member-1 member-2 member-3"
+members=$(seq -s " " -f "member-%g" "${DEMO_MEMBERS:-3}")
 # shellcheck disable=SC2034
 complete=$demo/complete # is there once the first run of e2e/demo/run came to its end
 drawn=()
@@ -66,16 +66,17 @@ free_ports() {
                 want=$((want - 1))
         done
 }
-choose_ports() { # devcluster's, two for each agent, the webhooks', the artifacts', charts', Git's, two for the manifest-generator
+choose_ports() { # devcluster's, two for each of four agents, the webhooks', the artifacts', charts', Git's, two for the manifest-generator, two for each more member
         local have=0
         if [ -f "$demo/ports" ]; then have=$(wc -l <"$demo/ports"); fi
-        free_ports $((15 - have)) >>"$demo/ports"
+        free_ports $((15 + 2 * (${DEMO_MEMBERS:-3} > 3 ? ${DEMO_MEMBERS:-3} - 3 : 0) - have)) >>"$demo/ports"
 }
 port() { sed -n "$1p" "$demo/ports"; }
 port_of() { # program, metrics (0) or health (1)
         case $1 in
         hub-agent) port $((2 + $2)) ;;
-        member-*) port $((2 + 2 * ${1#member-} + $2)) ;;
+        member-[123]) port $((2 + 2 * ${1#member-} + $2)) ;;
+        member-*) port $((8 + 2 * ${1#member-} + $2)) ;;
         chart-server) port 12 ;;
         git-http) port 13 ;;
         manifest-generator) port $((14 + $2)) ;;

@@ -1,0 +1,156 @@
+"""Fleets of a test's own, in a private folder, on free ports. All of it ends with the test.
+
+    with Hub() as hub:        a hub's API server alone, with the custom resources: bulk(hub, ...) fills it
+    with Fleet(3) as fleet:   the demo's programs as users run them: hub-agent, members, their agents; fleet.hub is its hub
+"""
+import os
+import re
+import shutil
+import subprocess
+import threading
+
+import devtools
+from api import Api, collection, condition
+from bulk import bulk
+from devtools import Failure, Timeout
+
+__all__ = ["Hub", "Fleet", "Failure", "Timeout", "bulk", "collection", "condition"]
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BIN = os.path.join(ROOT, "build", "bin")
+
+
+def run(command, text=None, timeout=300, **environment):
+    """Runs a command in the project's folder; returns what it said. Failure tells its last lines."""
+    try:
+        done = subprocess.run(command, cwd=ROOT, input=text, capture_output=True, text=True, timeout=timeout,
+                              env={**os.environ, **environment})
+    except subprocess.TimeoutExpired as slow:
+        said = ((slow.stdout or b"") + (slow.stderr or b"")).decode(errors="replace").strip()
+        raise Timeout(f"waited {timeout:g} s for {' '.join(command)} to end; it said: {said[-500:]}") from None
+    if done.returncode:
+        raise Failure(f"{' '.join(command)} ended with {done.returncode}: {(done.stdout + done.stderr).strip()[-1000:]}")
+    return done.stdout
+
+
+class Server:
+    """One API server of a kubeconfig: kubectl, and requests of one's own (`api`)."""
+
+    def __init__(self, kubeconfig, context, folder):
+        self.kubeconfig = kubeconfig
+        self.context = context
+        self.api = Api(kubeconfig, context, folder)
+
+    def kubectl(self, *words, text=None, timeout=120):
+        """Runs kubectl; returns what it said."""
+        return run(["kubectl", "--kubeconfig", self.kubeconfig, "--context", self.context, *words], text, timeout)
+
+    def apply(self, manifest):
+        """Applies a manifest, a text."""
+        return self.kubectl("apply", "--validate=false", "-f", "-", text=manifest)
+
+    def fleet(self, *words, timeout=120):
+        """Runs `kubectl fleet`, its program of this build."""
+        return run([os.path.join(BIN, "kubectl-fleet"), *words, "--kubeconfig", self.kubeconfig, "--context", self.context],
+                   timeout=timeout)
+
+    def wait_condition(self, what, kind, status="True", timeout=120):
+        """Waits for a condition of an object, as `crp/web`."""
+        return self.kubectl("wait", f"--for=condition={kind}={status}", what, f"--timeout={timeout}s", timeout=timeout + 10)
+
+    def wait_gone(self, what, timeout=120):
+        return self.kubectl("wait", "--for=delete", what, f"--timeout={timeout}s", timeout=timeout + 10)
+
+    def wait(self, kind, holds, what, timeout=60, namespace=None):
+        """Waits by a watch until holds(objects by name) is true; `what` says for people what is waited for."""
+        return self.api.wait(collection(kind, namespace), holds, what, timeout)
+
+
+class Hub(Server):
+    """A hub's API server alone: devcluster with the custom resources, nothing that acts on them."""
+
+    def __init__(self):
+        self.scratch = devtools.Scratch(devtools.fast_folder())
+        self.process = None
+        try:
+            kubeconfig = os.path.join(self.scratch.path, "kubeconfig")
+            self._start(kubeconfig)
+            super().__init__(kubeconfig, "hub", self.scratch.path)
+            self.kubectl("create", "--validate=false", "-f", os.path.join(ROOT, "charts/hub-agent/files/crds"))
+            self.api.wait("/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+                          lambda crds: all(condition(c, "Established") == "True" for c in crds.values()), "the custom resources")
+        except BaseException:
+            self.close()
+            raise
+
+    def _start(self, kubeconfig):
+        """It is there once it says so. The kernel kills it when this program is gone."""
+        self.process = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", os.path.join(BIN, "devcluster"), "--no-sync", "--port", "0",
+                                         "--data", os.path.join(self.scratch.path, "data"), "--kubeconfig", kubeconfig],
+                                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                        start_new_session=True)
+        said = []
+        for line in self.process.stdout:
+            said.append(line)
+            if re.search(r"devcluster ready on ", line):
+                threading.Thread(target=shutil.copyfileobj, args=(self.process.stdout, open(os.devnull, "w")), daemon=True).start()
+                return
+        raise Failure(f"devcluster did not start: {''.join(said).strip()}")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def close(self):
+        if self.process:
+            self.process.kill()
+            self.process.wait()
+        self.scratch.remove()
+
+
+class Fleet:
+    """The demo's fleet in a folder of its own: hub, members, agents, each under its keeper. With `acts`, the demo's
+    applications, too, one of them after an update run. `hub` and on(member) are its servers."""
+
+    def __init__(self, members=3, acts=False):
+        devtools.end_on_signals()
+        self.scratch = devtools.Scratch(devtools.fast_folder())
+        self.folder = os.path.join(self.scratch.path, "demo")
+        self.members = [f"member-{n + 1}" for n in range(members)]
+        self.environment = {"DEMO_FOLDER": self.folder, "DEMO_MEMBERS": str(members), "DEMO_ACTS": "all" if acts else "none"}
+        try:
+            run(["e2e/demo/run"], timeout=600, **self.environment)
+            self.kubeconfig = os.path.join(self.folder, "kubeconfig")
+            self.hub = self.on("hub")
+        except BaseException:
+            self.close()
+            raise
+
+    def on(self, context):
+        """The API server of a member, or the hub's."""
+        return Server(self.kubeconfig, context, self.scratch.path)
+
+    def end(self, *names):
+        """Ends programs of the fleet: hub-agent, member-1, devcluster."""
+        run(["e2e/demo/down", "--quiet", *names], **self.environment)
+
+    def go_on(self):
+        """Starts again what does not run."""
+        run(["e2e/demo/run"], **self.environment)
+
+    def log(self, name):
+        """What a program said."""
+        with open(os.path.join(self.folder, f"{name}.log"), encoding="utf-8", errors="replace") as f:
+            return f.read()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def close(self):
+        devtools.end_users(self.scratch.path)
+        self.scratch.remove()
