@@ -1,0 +1,259 @@
+/* The one connection: says the token, opens views, puts what comes into documents, and comes back by itself when it
+ * was lost (docs/page.md, "The socket"). Knows nothing of the screen. */
+
+const FIRST_WAIT = 500, LONGEST_WAIT = 15000; // ms between tries
+const SETTLED = 10000;                        // a connection that held so long begins anew with the shortest wait
+
+function emptyDoc() {
+        return { head: null, parts: {}, hidden: [], error: null };
+}
+
+function emptyChange() {
+        return { first: false, head: false, hidden: false, error: false, rows: {}, gone: {} };
+}
+
+function setOf(change, what, part) {
+        return change[what][part] ||= new Set();
+}
+
+/* One message into the document; what it touched into the change. */
+function take(doc, change, m) {
+        if (m.head !== undefined) {
+                doc.head = m.head;
+                change.head = true;
+                change.error ||= doc.error !== null;
+                doc.error = null;
+        }
+        if (m.error !== undefined) {
+                doc.error = m.error;
+                change.error = true;
+        }
+        if (m.hidden !== undefined) {
+                doc.hidden = m.hidden;
+                change.hidden = true;
+        }
+        for (const [part, keys] of Object.entries(m.gone || {}))
+                for (const key of keys) {
+                        doc.parts[part]?.delete(key);
+                        setOf(change, 'rows', part).delete(key);
+                        setOf(change, 'gone', part).add(key);
+                }
+        for (const [part, rows] of Object.entries(m.rows || {})) {
+                doc.parts[part] ||= new Map();
+                for (const [key, row] of Object.entries(rows)) {
+                        doc.parts[part].set(key, row);
+                        setOf(change, 'rows', part).add(key);
+                        setOf(change, 'gone', part).delete(key);
+                }
+        }
+}
+
+/* After a new connection a view comes whole: what the old document had beyond it is gone. What is on the screen
+ * stays there until then. */
+function replace(old, fresh, change) {
+        for (const [part, rows] of Object.entries(old.parts))
+                for (const key of rows.keys())
+                        if (!fresh.parts[part]?.has(key))
+                                setOf(change, 'gone', part).add(key);
+        if (fresh.error && old.head && !fresh.head) // what it was stays below the error
+                fresh.head = old.head;
+        change.head = change.hidden = change.error = true;
+        Object.assign(old, fresh);
+}
+
+class Opened {
+        constructor(view, args, onChange) {
+                this.view = view;
+                this.args = args;
+                this.onChange = onChange;
+                this.doc = emptyDoc();
+                this.number = 0;
+                this.told = false; // onChange was called before
+                this.restart();
+        }
+
+        /* A new connection: all of it is to come again. */
+        restart() {
+                this.fresh = emptyDoc();
+                this.whole = false;
+                this.change = emptyChange();
+        }
+
+        /* What belongs together is shown together. */
+        receive(m) {
+                take(this.whole ? this.doc : this.fresh, this.change, m);
+                if (m.more)
+                        return;
+                if (!this.whole && !this.fresh.head && !this.fresh.error) // only what is hidden came so far
+                        return;
+                const change = this.change;
+
+                if (!this.whole)
+                        replace(this.doc, this.fresh, change);
+                this.whole = true;
+                this.change = emptyChange();
+                change.first = !this.told;
+                this.told = true;
+                this.onChange(this.doc, change);
+        }
+}
+
+/* A fault that a call met: `code` and `status` are the server's. */
+export class CallError extends Error {
+        constructor(e) {
+                super(e.text || 'no reason was told');
+                this.code = e.code;
+                this.status = e.status;
+        }
+}
+
+/* States, told to onState(state): { name: 'connecting' | 'connected' | 'waiting' | 'refused', ... }
+ *   waiting: `until` ms when the next try begins, `since` ms when the connection was lost
+ *   refused: `expired`, `text`: no more tries before token() is called
+ * onHello(hello), onFault(text). */
+export class Live {
+        constructor({ url, onState, onHello, onFault }) {
+                Object.assign(this, { url, onState, onHello, onFault });
+                this.socket = null;
+                this.opened = new Map(); // by number
+                this.calls = new Map();
+                this.last = 0;
+                this.wait = 0;
+                this.timer = 0;
+                this.since = Date.now();
+                this.ready = false;
+                this.secret = null;
+                addEventListener('online', () => this.hurry());
+                document.addEventListener('visibilitychange', () => document.hidden || this.hurry());
+        }
+
+        token(secret) {
+                this.secret = secret;
+                this.wait = 0;
+                this.connect();
+        }
+
+        open(view, args, onChange) {
+                const o = new Opened(view, args, onChange);
+
+                this.send_open(o);
+                return {
+                        doc: o.doc,
+                        close: () => {
+                                if (this.opened.delete(o.number))
+                                        this.send({ close: o.number });
+                        },
+                };
+        }
+
+        call(action, args = {}) {
+                return new Promise((resolve, reject) => {
+                        if (!this.ready) {
+                                reject(new CallError({ code: 'away', text: 'there is no connection to the page\'s server now' }));
+                                return;
+                        }
+                        const number = ++this.last;
+
+                        this.calls.set(number, { resolve, reject });
+                        this.send({ call: number, do: action, args });
+                });
+        }
+
+        /* ---- the connection ---- */
+
+        connect() {
+                clearTimeout(this.timer);
+                this.timer = 0;
+                this.ready = false;
+                this.drop();
+                this.onState({ name: 'connecting', since: this.since });
+                const socket = this.socket = new WebSocket(this.url);
+
+                socket.onopen = () => socket === this.socket && socket.send(JSON.stringify({ token: this.secret }));
+                socket.onmessage = (e) => socket === this.socket && this.receive(e.data);
+                socket.onclose = (e) => socket === this.socket && this.lost(e.code);
+        }
+
+        drop() {
+                const old = this.socket;
+
+                this.socket = null;
+                if (old)
+                        old.close();
+        }
+
+        /* No waiting where there is hope. */
+        hurry() {
+                if (this.timer && !this.socket)
+                        this.connect();
+        }
+
+        lost(code) {
+                const held = this.ready && Date.now() - this.began > SETTLED;
+
+                if (this.ready)
+                        this.since = Date.now();
+                this.ready = false;
+                this.socket = null;
+                for (const { reject } of this.calls.values())
+                        reject(new CallError({ code: 'away', text: 'the connection was lost; whether it was done is not known' }));
+                this.calls.clear();
+                if (code === 4001 || code === 4002) {
+                        this.onState({ name: 'refused', expired: code === 4002 });
+                        return;
+                }
+                this.wait = held || !this.wait ? FIRST_WAIT : Math.min(LONGEST_WAIT, this.wait * 2);
+                const ms = this.wait * (0.5 + Math.random() / 2);
+
+                this.timer = setTimeout(() => this.connect(), ms);
+                this.onState({ name: 'waiting', until: Date.now() + ms, since: this.since, code });
+        }
+
+        send(message) {
+                if (this.ready)
+                        this.socket.send(JSON.stringify(message));
+        }
+
+        send_open(o) {
+                this.opened.delete(o.number);
+                o.number = ++this.last;
+                this.opened.set(o.number, o);
+                this.send({ open: o.number, view: o.view, args: o.args });
+        }
+
+        /* ---- what comes ---- */
+
+        receive(text) {
+                const m = JSON.parse(text);
+
+                if (m.hello)
+                        this.greeted(m.hello);
+                else if (m.view !== undefined)
+                        this.opened.get(m.view)?.receive(m);
+                else if (m.call !== undefined)
+                        this.answered(m);
+                else if (m.fault)
+                        this.onFault(m.fault.text);
+        }
+
+        greeted(hello) {
+                this.ready = true;
+                this.onHello(hello);
+                this.began = Date.now();
+                this.onState({ name: 'connected' });
+                for (const o of [...this.opened.values()]) {
+                        o.restart();
+                        this.send_open(o);
+                }
+        }
+
+        answered(m) {
+                const call = this.calls.get(m.call);
+
+                this.calls.delete(m.call);
+                if (m.error)
+                        call?.reject(new CallError(m.error));
+                else
+                        call?.resolve(m.done);
+        }
+}
