@@ -61,38 +61,59 @@ static bool is_still_nothing(const struct path_record *p, size_t objects)
         return p->held && objects == 0;
 }
 
-bool path_record_take(struct path_record *p, size_t objects, const char *revision, bool confirmed)
+static bool is_worse(const struct path_record *p, size_t objects)
+{
+        return !p->held || objects < p->objects;
+}
+
+/* The server tells whole seconds of when a request was made: one of the same second counts. */
+static bool is_confirmed(const struct path_record *p, const struct path_found *f)
+{
+        return f->confirmed_ms != TIME_NONE && !is_worse(p, f->objects) &&
+               f->confirmed_ms / 1000 >= p->since_ms / 1000;
+}
+
+static void hold(struct path_record *p, const struct path_found *f)
+{
+        if (is_worse(p, f->objects))
+                p->since_ms = f->now_ms;
+        if (!p->held)
+                p->before = p->objects;
+        snprintf(p->revision, sizeof(p->revision), "%s", f->revision);
+        p->held = true;
+}
+
+bool path_record_take(struct path_record *p, const struct path_found *f)
 {
         size_t before = p->held ? p->before : p->objects;
-        bool fine = p->known ? !is_still_nothing(p, objects) &&
-                                       (suffices(before, objects) || is_changed_anew(p, objects, revision))
-                             : objects > 0;
+        bool fine =
+                p->known ? !is_still_nothing(p, f->objects) && (suffices(before, f->objects) ||
+                                                                is_changed_anew(p, f->objects, f->revision))
+                         : f->objects > 0;
 
-        if (!fine && !confirmed) {
-                if (!p->held || !text_equal(p->revision, revision))
-                        snprintf(p->revision, sizeof(p->revision), "%s", revision);
-                p->before = before;
-        } else {
-                p->before = 0;
-                *p->revision = '\0';
-        }
-        p->held = !fine && !confirmed;
+        if (fine || is_confirmed(p, f))
+                *p = (struct path_record){ 0 };
+        else
+                hold(p, f);
         p->known = true;
-        p->objects = objects;
+        p->objects = f->objects;
         return p->held;
 }
 
 json_t *path_record_write(const struct path_record *p)
 {
+        char since[RFC3339_SIZE];
+
         if (!p->held)
                 return json_pack("{s:I}", "objects", (json_int_t)p->objects);
-        return json_pack("{s:I,s:b,s:I,s:s}", "objects", (json_int_t)p->objects, "held", 1, "before",
-                         (json_int_t)p->before, "revision", p->revision);
+        time_format_rfc3339(p->since_ms, since);
+        return json_pack("{s:I,s:b,s:I,s:s,s:s*}", "objects", (json_int_t)p->objects, "held", 1, "before",
+                         (json_int_t)p->before, "revision", p->revision, "since", p->since_ms ? since : NULL);
 }
 
 void path_record_read(const json_t *doc, struct path_record *ret)
 {
-        int64_t objects = doc_get_int(doc, "objects", -1), before = doc_get_int(doc, "before", 0);
+        int64_t objects = doc_get_int(doc, "objects", -1), before = doc_get_int(doc, "before", 0), since_ms;
 
         *ret = (struct path_record){ .known = objects >= 0 };
         if (!ret->known)
@@ -101,4 +122,6 @@ void path_record_read(const json_t *doc, struct path_record *ret)
         ret->held = doc_get_bool(doc, "held", false);
         ret->before = before > 0 ? (size_t)before : 0;
         snprintf(ret->revision, sizeof(ret->revision), "%s", or_empty(doc_get_string(doc, "revision")));
+        if (time_parse_rfc3339(slice_of(or_empty(doc_get_string(doc, "since"))), &since_ms) == 0)
+                ret->since_ms = since_ms;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "common/base/map.h"
+#include "common/base/timefmt.h"
 #include "hub-agent/manifest-generation/sync_plan.h"
 
 /* An object of the hub that carries a mark; borrowed. */
@@ -38,10 +39,18 @@ struct path_record {
         size_t objects;    /* at the last sync */
         size_t before;     /* held: before that */
         char revision[41]; /* held: the commit that made them so few */
+        int64_t since_ms;  /* held: wall time since when they are so few, or fewer than that; 0 = not known */
 };
-/* Takes what a sync found. Whether collection is held. A hold ends when the objects are back, when another
- * commit makes them others, or when somebody confirms. */
-bool path_record_take(struct path_record *p, size_t objects, const char *revision, bool confirmed);
-/* {"objects", "held", "before", "revision"}; what is no record is not known. */
+/* What a sync found. */
+struct path_found {
+        size_t objects;
+        const char *revision; /* of what commit */
+        int64_t now_ms;       /* wall time */
+        int64_t confirmed_ms; /* when somebody asked to go on; TIME_NONE = nobody did */
+};
+/* Takes it. Whether collection is held. A hold ends when the objects are back, when another commit makes them
+ * others, or when somebody confirms: who asked before they were so few meant something else. */
+bool path_record_take(struct path_record *p, const struct path_found *f);
+/* {"objects", "held", "before", "revision", "since"}; what is no record is not known. */
 json_t *path_record_write(const struct path_record *p); /* new; NULL on no memory */
 void path_record_read(const json_t *doc, struct path_record *ret);

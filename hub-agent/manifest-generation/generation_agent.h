@@ -100,10 +100,11 @@ int repository_steps(struct generator_agent *a, struct error *err);
 /* Fetches at once: 0, or why it is not ready. */
 int repository_refresh(struct generator_agent *a, struct error *err);
 
-/* All of the repository. `confirmed`: collection that is held goes on. 0 also when single objects failed;
+/* All of the repository. `confirmed_ms`: when somebody asked that collection that was held then goes on;
+ * TIME_NONE = nobody did. 0 also when single objects failed;
  * else why nothing was synced, or a target path was left out. */
-int sync_all(struct reconcile *rc, bool confirmed, struct error *err);
-int work_sync(struct reconcile *rc, bool confirmed); /* the same, with what is told of it */
+int sync_all(struct reconcile *rc, int64_t confirmed_ms, struct error *err);
+int work_sync(struct reconcile *rc, int64_t confirmed_ms); /* the same, with what is told of it */
 /* What failed or drifted and is due. ERR_CANCELLED, ERR_NO_MEMORY. */
 int sync_mend(struct reconcile *rc, struct error *err);
 

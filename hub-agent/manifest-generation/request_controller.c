@@ -221,15 +221,35 @@ static int find_pushed(struct reconcile *rc, const char *id, const char **ret, s
         return 0;
 }
 
-static int run_sync(struct reconcile *rc, bool confirmed, struct answer_of *ret, struct error *err)
+/* What has become empty since it was asked for is not what was confirmed. */
+static int check_confirmed(const struct generator_agent *a, struct error *err)
+{
+        for (size_t i = 0; i < a->n_paths; i++) {
+                const struct path_record *r = &a->records[i];
+                char since[RFC3339_SIZE];
+
+                if (!r->held)
+                        continue;
+                time_format_rfc3339(r->since_ms, since);
+                return error_set(
+                        err, ERR_INVALID,
+                        "target path \"%.200s\" gives %zu objects only since %s, %zu before: nothing is "
+                        "deleted, as this request was made earlier; another one confirms it",
+                        *a->paths[i] ? a->paths[i] : ".", r->objects, since, r->before);
+        }
+        return 0;
+}
+
+static int run_sync(struct reconcile *rc, int64_t confirmed_ms, struct answer_of *ret, struct error *err)
 {
         struct generator_agent *a = generator_of(rc);
 
         TRY(repository_refresh(a, err));
-        if (work_sync(rc, confirmed) < 0) {
+        if (work_sync(rc, confirmed_ms) < 0) {
                 *err = *rc->err;
                 return err->code;
         }
+        TRY(confirmed_ms != TIME_NONE ? check_confirmed(a, err) : 0);
         ret->commit = arena_strdup(rc->arena, a->synced.hex);
         buf_printf(&ret->text, "%zu objects, %zu changed, %zu failed, %zu deleted", a->objects, a->changed,
                    a->failed, a->deleted);
@@ -268,16 +288,16 @@ static int run_change(struct reconcile *rc, const char *id, const struct job_req
         return ret->commit ? 0 : error_no_memory(err);
 }
 
-static int run_kind(struct reconcile *rc, const char *id, const struct job_request *request,
+static int run_kind(struct reconcile *rc, const struct object_meta *m, const struct job_request *request,
                     struct answer_of *ret, struct error *err)
 {
         switch (request->type) {
         case JOB_SYNC:
-                return run_sync(rc, false, ret, err);
+                return run_sync(rc, TIME_NONE, ret, err);
         case JOB_COLLECT:
-                return run_sync(rc, true, ret, err);
+                return run_sync(rc, m->creation_ms, ret, err);
         default:
-                return run_change(rc, id, request, ret, err);
+                return run_change(rc, m->uid, request, ret, err);
         }
 }
 
@@ -295,7 +315,7 @@ static int run_request(struct reconcile *rc, const struct object_meta *m, bool r
                 if (ret->commit)
                         return 0;
         }
-        return run_kind(rc, m->uid, &request, ret, err);
+        return run_kind(rc, m, &request, ret, err);
 }
 
 static void measure(struct generator_agent *a, const struct object_meta *m, bool success, int64_t began_us,

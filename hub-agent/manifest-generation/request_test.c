@@ -196,6 +196,29 @@ RIG_TEST(a_request_confirms_a_collection_that_is_held, {
         generator_end(&g);
 })
 
+/* spec/flux-yaml.md checklist 44: it waits for a process, and meanwhile another commit empties the path. */
+RIG_TEST(a_request_confirms_nothing_that_came_after_it, {
+        struct generator g;
+
+        generator_make(r, &g);
+        g.options.collect = true;
+        commit_file(&g.repository, "a.yaml", CONFIG_MAP("one", "{}"));
+        generator_start(&g);
+        generator_stop(&g);
+        ask(r, "old", "\"type\":\"collect\"");
+        pass(&g, 2 * SECONDS);
+        commit_file(&g.repository, "a.yaml", "# nothing\n");
+        generator_start(&g);
+        pass(&g, SECONDS);
+        expect_answer(r, "old", "failed", "", "target path \".\" gives 0 objects only since 20");
+        expect_answer(r, "old", "failed", "", "another one confirms it");
+        assert_int_equal(rig_get(r, CONFIGS "one"), 200);
+        ask(r, "new", "\"type\":\"collect\"");
+        expect_answer(r, "new", "succeeded", fake_hash(1).hex, "1 deleted");
+        assert_int_equal(rig_get(r, CONFIGS "one"), 404);
+        generator_end(&g);
+})
+
 RIG_TEST(requests_are_worked_on_one_by_one_in_the_order_they_came, {
         struct generator g;
 
@@ -369,6 +392,7 @@ int main(void)
                 cmocka_unit_test(what_is_no_request_is_refused_by_field),
                 cmocka_unit_test(a_read_only_repository_takes_no_changes),
                 cmocka_unit_test(a_request_confirms_a_collection_that_is_held),
+                cmocka_unit_test(a_request_confirms_nothing_that_came_after_it),
                 cmocka_unit_test(requests_are_worked_on_one_by_one_in_the_order_they_came),
                 cmocka_unit_test(a_job_that_was_pushed_before_a_crash_is_not_done_again),
                 cmocka_unit_test(what_is_automated_is_released_by_a_poll_and_synced),

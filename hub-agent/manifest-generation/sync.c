@@ -13,8 +13,8 @@ struct sync {
         struct generator_agent *a;
         struct desired *d;
         struct git_hash head, before; /* the commit to sync, and the one synced last */
-        bool confirmed;
-        bool broken; /* a target path could not be loaded */
+        int64_t confirmed_ms;         /* when somebody asked to go on with collection; TIME_NONE */
+        bool broken;                  /* a target path could not be loaded */
         bool held;
 };
 
@@ -92,7 +92,10 @@ static void take_records(struct sync *s)
 
                 if (l->targets[i].error)
                         continue;
-                s->held |= path_record_take(r, l->targets[i].n, s->head.hex, s->confirmed);
+                s->held |= path_record_take(r, &(struct path_found){ .objects = l->targets[i].n,
+                                                                     .revision = s->head.hex,
+                                                                     .now_ms = loop_wall_ms(a->world->loop),
+                                                                     .confirmed_ms = s->confirmed_ms });
                 if (r->held && !was && a->options->collect)
                         tell_held(s, a->paths[i], r);
         }
@@ -226,9 +229,9 @@ static int apply_and_collect(struct sync *s, struct error *err)
         return finish(s, err);
 }
 
-int sync_all(struct reconcile *rc, bool confirmed, struct error *err)
+int sync_all(struct reconcile *rc, int64_t confirmed_ms, struct error *err)
 {
-        struct sync s = { .rc = rc, .a = generator_of(rc), .confirmed = confirmed };
+        struct sync s = { .rc = rc, .a = generator_of(rc), .confirmed_ms = confirmed_ms };
         struct generator_agent *a = s.a;
         int code = begin(&s, err);
 

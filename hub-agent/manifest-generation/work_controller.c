@@ -44,7 +44,7 @@ static void put_forward(struct generator_agent *a, const struct error *err)
                 a->timetable.sync_due = now_of(a) + MIN(pause_ms, a->timetable.sync_ms);
 }
 
-int work_sync(struct reconcile *rc, bool confirmed)
+int work_sync(struct reconcile *rc, int64_t confirmed_ms)
 {
         struct generator_agent *a = generator_of(rc);
         int64_t began_us = loop_now_us(a->world->loop);
@@ -52,7 +52,7 @@ int work_sync(struct reconcile *rc, bool confirmed)
 
         timetable_begin(&a->timetable, TASK_SYNC);
         sync_problems_clear(&a->problems);
-        code = sync_all(rc, confirmed, rc->err);
+        code = sync_all(rc, confirmed_ms, rc->err);
         if (code == ERR_CANCELLED)
                 return code;
         timetable_done(&a->timetable, TASK_SYNC, now_of(a));
@@ -103,7 +103,7 @@ static int run_task(struct reconcile *rc, enum task task)
 {
         switch (task) {
         case TASK_SYNC:
-                return work_sync(rc, false);
+                return work_sync(rc, TIME_NONE);
         case TASK_MEND:
                 return mend(rc);
         case TASK_JOB:
