@@ -56,23 +56,30 @@ static bool says_not_yet(const struct step *s, const struct condition *c)
                (c->message && strstr(c->message, " has not yet completed "));
 }
 
-/* True where all of the steps are done; *ret_last is the last one's condition. */
+static struct cluster_step judge_step(const struct step *s, const struct condition_list *l,
+                                      int64_t generation)
+{
+        const struct condition *c = current(l, s->type, generation);
+
+        if (c && text_equal(c->status, CONDITION_TRUE))
+                return (struct cluster_step){ s->type, STANDING_DONE, "", c };
+        if (c && text_equal(c->status, CONDITION_FALSE) && !says_not_yet(s, c))
+                return (struct cluster_step){ s->type, s->fails.standing, s->fails.word, c };
+        return (struct cluster_step){ s->type, s->absent.standing, s->absent.word, c };
+}
+
+/* True where all of the steps are done; else the word is that of the first that is not. */
 static bool walk(const struct step *at, size_t n, const struct condition_list *l, int64_t generation,
                  struct cluster_word *ret)
 {
         for (size_t i = 0; i < n; i++) {
-                const struct condition *c = current(l, at[i].type, generation);
+                struct cluster_step s = judge_step(&at[i], l, generation);
 
-                ret->because = c;
-                if (c && text_equal(c->status, CONDITION_TRUE))
+                ret->because = s.condition;
+                if (s.standing == STANDING_DONE)
                         continue;
-                if (c && text_equal(c->status, CONDITION_FALSE) && !says_not_yet(&at[i], c)) {
-                        ret->standing = at[i].fails.standing;
-                        ret->word = at[i].fails.word;
-                } else {
-                        ret->standing = at[i].absent.standing;
-                        ret->word = at[i].absent.word;
-                }
+                ret->standing = s.standing;
+                ret->word = s.word;
                 return false;
         }
         return true;
@@ -91,6 +98,23 @@ struct cluster_word cluster_word_of(const struct condition_list *l, int64_t gene
         w.standing = STANDING_DONE;
         w.word = compares ? "compared" : "available";
         return w;
+}
+
+size_t cluster_steps_of(const struct condition_list *l, int64_t generation,
+                        struct cluster_step ret[CLUSTER_STEPS_MAX])
+{
+        bool compares = current(l, CONDITION_DIFF_REPORTED, generation) != NULL, done = true;
+        const struct step *last = compares ? diff_steps : apply_steps;
+        size_t n = ARRAY_LEN(steps) + (compares ? ARRAY_LEN(diff_steps) : ARRAY_LEN(apply_steps));
+
+        for (size_t i = 0; i < n; i++) {
+                const struct step *s = i < ARRAY_LEN(steps) ? &steps[i] : &last[i - ARRAY_LEN(steps)];
+
+                ret[i] = done ? judge_step(s, l, generation)
+                              : (struct cluster_step){ s->type, STANDING_WAITS, "", NULL };
+                done = done && ret[i].standing == STANDING_DONE;
+        }
+        return n;
 }
 
 void progress_add(struct progress *p, enum standing standing)

@@ -17,3 +17,15 @@ struct cluster_word cluster_word_of(const struct condition_list *l, int64_t gene
 
 void progress_add(struct progress *p, enum standing standing);
 enum tone tone_of(enum standing standing);
+
+/* The same step by step: rollout, override, Works, then applying and availability, or the comparison alone.
+ * What comes after one that is not done waits, whatever its conditions say. Returns how many there are. */
+#define CLUSTER_STEPS_MAX 5
+struct cluster_step {
+        const char *type; /* of the condition */
+        enum standing standing;
+        const char *word;                  /* "" = done, or waits for the step before it */
+        const struct condition *condition; /* NULL = none speaks of this generation */
+};
+size_t cluster_steps_of(const struct condition_list *l, int64_t generation,
+                        struct cluster_step ret[CLUSTER_STEPS_MAX]);

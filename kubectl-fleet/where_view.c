@@ -59,7 +59,7 @@ static int from_manifest(struct arena *arena, struct slice manifest, struct plac
         return o->group && o->version && o->kind && o->ns && o->name ? 0 : ERR_NO_MEMORY;
 }
 
-static void from_condition(const struct manifest_condition *m, struct placed_object *o)
+void placed_object_judge(const struct manifest_condition *m, struct placed_object *o)
 {
         const struct work_resource_identifier *id = m->identifier;
 
@@ -127,7 +127,7 @@ static int add_objects(struct arena *arena, const struct work *w, struct share *
                 if (told && !w->status->manifest_conditions.at[i].identifier)
                         continue;
                 if (told)
-                        from_condition(&w->status->manifest_conditions.at[i], o);
+                        placed_object_judge(&w->status->manifest_conditions.at[i], o);
                 else
                         TRY(from_manifest(arena, w->spec->workload->manifests.at[i], o));
                 progress_add(&s->progress, o->standing);

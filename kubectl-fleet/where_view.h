@@ -11,6 +11,8 @@ struct placed_object {
         enum standing standing;
         const char *word, *message;
 };
+/* Of one manifest that its Work speaks of; `m` has an identifier. Strings are the condition's. */
+void placed_object_judge(const struct manifest_condition *m, struct placed_object *ret);
 /* One placement's share. */
 struct share {
         const char *placement, *ns; /* ns: of a ResourcePlacement, else NULL */
