@@ -200,3 +200,14 @@ struct object *object_copy(const struct object *o, struct arena *arena)
                 own = (struct owned){ .lo = (const char *)o, .hi = (const char *)o + o->block_size };
         return object_compact(o, &own, arena);
 }
+
+struct object *object_block(const struct object *o, const struct object *from,
+                            const struct intern_table *interns)
+{
+        struct owned own = { .lo = (const char *)from,
+                             .hi = (const char *)from + from->block_size,
+                             .interns = interns };
+
+        ASSERT(from->block_size);
+        return object_compact(o, &own, NULL);
+}

@@ -174,6 +174,12 @@ int object_to_doc(const struct object *o, json_t **ret, struct error *err);
 int object_encode(const struct object *o, struct buf *b); /* JSON text with apiVersion and kind */
 struct object *object_copy(const struct object *o,
                            struct arena *arena); /* deep, for changing; NULL on no memory */
+/* A block of its own, one reference, of `o`: `from`, a block that was decoded with `interns` (may be NULL),
+ * with other structs and arrays in it. Strings are those of `from`, or live as long as the table. NULL on no
+ * memory.
+ */
+struct object *object_block(const struct object *o, const struct object *from,
+                            const struct intern_table *interns);
 struct object *object_new(const struct kind *kind, const char *ns, const char *name, struct arena *arena);
 
 /* Lists and watches, for informers: one page or one event line is scanned item by item, without a document.

@@ -305,6 +305,23 @@ const char *informer_problem(const struct informer *i)
         return i->problem;
 }
 
+int informer_problem_code(const struct informer *i)
+{
+        return i->problem_code;
+}
+
+void informer_set_problem(struct informer *i, int code, const char *text)
+{
+        bool another = code != i->problem_code;
+
+        i->problem_code = code;
+        i->problem[0] = '\0';
+        if (code)
+                snprintf(i->problem, sizeof(i->problem), "%s: %.200s", i->resource.plural, text);
+        if (another && i->options.state_changed && !i->stopped)
+                i->options.state_changed(i->options.state_changed_ctx);
+}
+
 uint64_t informer_objects(const struct informer *i)
 {
         return map_count(&i->objects);

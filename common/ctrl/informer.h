@@ -37,6 +37,17 @@ struct informer_options {
         /* For this long after the start a missing right is asked for again at least once a second: somebody
          * is about to grant it. 0 = as seldom as after other failures. */
         int64_t rights_come_ms;
+        /* Told when the first list is there, and whenever a problem begins, has another code, or is over.
+         * Must not park. NULL = nobody. */
+        void (*state_changed)(void *ctx);
+        void *state_changed_ctx;
+        /* The longest pause before another try, of who is looked at by people; 0 = half a minute. A kind that
+         * is not there is asked for as seldom as ever. */
+        int64_t pause_most_ms;
+        /* What the cache holds in an object's place: one reference, the caller's; NULL on no memory. For who
+         * keeps many and looks at little of each. Must not park. NULL = the object as it is. */
+        struct object *(*reduce)(void *ctx, const struct object *o);
+        void *reduce_ctx;
 };
 
 /* Starts listing and watching on a fiber of `group`. The caller holds one reference, which informer_stop()
@@ -64,6 +75,7 @@ int informer_refresh(struct informer *i);
 const struct kube_resource *informer_resource(const struct informer *i);
 /* Human words about the last failed list or watch, "" if healthy. */
 const char *informer_problem(const struct informer *i);
+int informer_problem_code(const struct informer *i); /* 0 if healthy */
 uint64_t informer_objects(const struct informer *i);
 size_t informer_bytes(const struct informer *i);
 

@@ -38,6 +38,7 @@ struct informer {
         uint64_t high_water;   /* newest resourceVersion seen in list or watch */
         struct map *listing;   /* keys seen by the relist that is running, NULL if none */
         bool server_went_back; /* the relist's version is older than what we have seen: take all it says */
+        int problem_code;
         char problem[256];
 };
 
@@ -47,6 +48,8 @@ void informer_forget(struct informer *i, const char *key, const struct object *l
 /* A deletion that the watch tells of; `decoded`: `o` is the object's last state, else only its identity. 0 or
  * ERR_NO_MEMORY. */
 int informer_take_deletion(struct informer *i, const struct object *o, bool decoded);
+/* Which failure stands in the way now; 0 and "" = none does. Tells who wants to know. */
+void informer_set_problem(struct informer *i, int code, const char *text);
 /* The object `id` names has a version that cannot be decoded, for the reason `why`. */
 int informer_note_undecodable(struct informer *i, struct object *id, const struct error *why, bool initial);
 int informer_key(const struct object *o, struct key *k);  /* 0 or ERR_NO_MEMORY */

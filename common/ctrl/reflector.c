@@ -40,6 +40,19 @@ static void set_version(struct reflector *r, const char *version)
                 r->i->high_water = number;
 }
 
+static int take(struct informer *i, struct object *o, bool initial)
+{
+        struct object *less;
+        int code;
+
+        if (!i->options.reduce)
+                return informer_apply(i, o, initial);
+        less = i->options.reduce(i->options.reduce_ctx, o);
+        code = less ? informer_apply(i, less, initial) : ERR_NO_MEMORY;
+        object_unref(less);
+        return code;
+}
+
 /* ---- list ---- */
 
 /* Only what the list names counts as seen: an answer to an own write that comes meanwhile may be about an
@@ -52,7 +65,7 @@ static int list_each(void *ctx, struct object *o)
         TRY(informer_key(o, &key));
         if (map_put(i->listing, key.text, i) < 0)
                 return ERR_NO_MEMORY;
-        return informer_apply(i, o, true);
+        return take(i, o, true);
 }
 
 static int list_undecodable(void *ctx, struct object *id, const struct error *why)
@@ -118,11 +131,13 @@ static int list_once(struct reflector *r)
         if (code < 0)
                 return code;
         set_version(r, version);
-        i->problem[0] = '\0';
         if (!i->synced) {
                 i->synced = true;
                 waitq_wake_all(&i->synced_wait);
+                if (i->options.state_changed && !i->stopped)
+                        i->options.state_changed(i->options.state_changed_ctx);
         }
+        informer_set_problem(i, 0, "");
         return 0;
 }
 
@@ -187,7 +202,7 @@ static int handle_event(struct reflector *r, struct slice line)
         if (type != WATCH_BOOKMARK && type != WATCH_DELETED) {
                 if (i->options.whole_event)
                         i->options.whole_event(i->options.whole_event_ctx, o, line);
-                code = informer_apply(i, o, false);
+                code = take(i, o, false);
         } else if (type == WATCH_DELETED) {
                 code = informer_take_deletion(i, o, true);
         }
@@ -222,7 +237,7 @@ static int watch_stream(struct reflector *r, struct http_stream *s)
         struct slice piece;
 
         buf_init(&pending, LIMIT_WATCH_EVENT_BYTES);
-        r->i->problem[0] = '\0';
+        informer_set_problem(r->i, 0, "");
         for (;;) {
                 TRY(http_stream_read(s, loop_now_ms(l) + SILENCE_MS, &piece, &r->err));
                 if (buf_append(&pending, piece.data, piece.len) < 0)
@@ -259,20 +274,29 @@ static bool rights_come(const struct reflector *r, int code)
                loop_now_ms(r->i->kube->world->loop) - r->begun_ms < r->i->options.rights_come_ms;
 }
 
+static int64_t pause_most(const struct reflector *r, int code)
+{
+        int64_t asked = r->i->options.pause_most_ms;
+
+        if (rights_come(r, code))
+                return RIGHTS_COME_PAUSE_MS;
+        if (code == ERR_FORBIDDEN)
+                return FORBIDDEN_MAX_MS;
+        return asked && code != ERR_NOT_FOUND ? asked : BACKOFF_MAX_MS;
+}
+
 static int pause_after(struct reflector *r, int code)
 {
         struct informer *i = r->i;
         struct loop *l = i->kube->world->loop;
         int64_t ms = BACKOFF_BASE_MS << MIN(r->failures, 10u);
 
-        ms = MIN(ms, rights_come(r, code)    ? RIGHTS_COME_PAUSE_MS
-                     : code == ERR_FORBIDDEN ? FORBIDDEN_MAX_MS
-                                             : BACKOFF_MAX_MS);
+        ms = MIN(ms, pause_most(r, code));
         ms = ms / 2 + (int64_t)(loop_random_u64(l) % (uint64_t)ms);
         if (r->err.retry_after_ms > ms)
                 ms = r->err.retry_after_ms;
         r->failures++;
-        snprintf(i->problem, sizeof(i->problem), "%s: %.200s", i->resource.plural, r->err.text);
+        informer_set_problem(i, code, r->err.text);
         /* A hiccup is normal, and so are watches that a server that starts ends soon; say it once when it
          * lasts. */
         if (r->failures == (code == ERR_CLOSED ? 5 : 2) && !kube_connection_tells(i->kube, &r->err))
