@@ -179,13 +179,11 @@ static void run_handler(void *ctx)
         s->handle(s->ctx, &c->x);
         settle_answer(c);
         timer_stop(&c->presence);
-        if (c->wsi)
+        if (c->wsi) {
                 http_server_be_patient(c, s->request_ms);
-        c->running = false;
-        if (!c->wsi)
-                connection_free(c);
-        else
                 http_server_want_write(c);
+        }
+        http_server_fiber_ended(c);
 }
 
 int http_server_describe_peer(struct connection *c)
@@ -241,8 +239,9 @@ int http_server_refuse(struct connection *c, int status, const char *why)
         char text[512];
         int n = snprintf(text, sizeof(text),
                          "HTTP/1.1 %d Refused\r\nConnection: close\r\nContent-Type: text/plain\r\n"
-                         "Content-Length: %zu\r\n\r\n%s\n",
-                         status, strlen(why) + 1, why);
+                         "%sContent-Length: %zu\r\n\r\n%s\n",
+                         status, status == 426 ? "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n" : "",
+                         strlen(why) + 1, why);
 
         if (say(c, text, (size_t)n) < 0 || c->taken)
                 return http_server_leave(c);

@@ -70,7 +70,8 @@ struct tls_identity; /* common/net/cert.h */
  * - gone() and wait() learn of a client that left within a quarter of a second.
  * What it never sees: a body in chunks (411; without Content-Length there is none), or with a length that is
  * too large (413) or no number; one on a method that has none; HTTP/1.1 without Host (400). What is no HTTP,
- * and a target that is no path, get 403; a head that is too large, an upgrade, CONNECT, and a body in a row
+ * and a target that is no path, get 403; a head that is too large, an upgrade to anything but a WebSocket,
+ * CONNECT, and a body in a row
  * of requests that do not await their answers end the connection. */
 #define HTTP_NO_BODY SIZE_MAX /* of http_limits: a request with a body is refused */
 struct http_limits {          /* of one request */
@@ -100,8 +101,9 @@ struct http_server_options {
          * the answer: who needs longer is cut. 0 = 75,000. */
         int64_t request_ms;
         /* A request for a WebSocket: decides on the handshake, a request as handlers see it, before it is
-         * answered. 0 = yes, else the HTTP status it is refused with and a sentence. Does not park and does
-         * not answer. NULL = there are none. */
+         * answered. 0 = yes, else the HTTP status it is refused with and a sentence of at most 300 bytes.
+         * Does not park and does not answer. A page of any origin may ask: it is this that looks at Origin
+         * and Host. NULL = there are none. */
         int (*websocket_accept)(void *ctx, struct http_exchange *x, const char **ret_why);
         void (*websocket_serve)(void *ctx, struct websocket *s); /* in a fiber per socket */
         struct websocket_limits websockets;

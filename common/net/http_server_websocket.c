@@ -29,7 +29,7 @@ struct server_socket {
         struct waitq received, drained;
         struct timer quiet, presence;
         int64_t heard_ms;
-        bool established, paused, ping_due, pinged;
+        bool paused, ping_due, pinged;
         bool closing;  /* nothing more is sent or received */
         bool finished; /* the function has returned */
         int failure;   /* what the next receive says; then it is ERR_CLOSED */
@@ -496,7 +496,7 @@ static int on_established(struct server_socket *w)
         if (timer_start(l, &w->quiet, w->heard_ms + c->server->websockets.ping_ms, on_quiet) < 0 ||
             !fiber_spawn(c->server->handlers, "websocket", run_socket, w))
                 return -1;
-        w->established = c->running = true;
+        c->running = true;
         return 0;
 }
 
