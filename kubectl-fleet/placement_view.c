@@ -38,9 +38,12 @@ static bool is_current(const struct placement *p, const struct condition *c)
 /* Clusters that were found first; places that no cluster was found for wait. */
 static void count_clusters(const struct placement *p, struct placement_summary *v)
 {
+        struct cluster_words words = { 0 };
+
         for (uint32_t i = 0; p->status && i < p->status->placement_statuses.n; i++) {
                 const struct per_cluster_status *c = &p->status->placement_statuses.at[i];
-                enum standing standing = cluster_word_of(&c->conditions, p->object.meta.generation).standing;
+                enum standing standing =
+                        cluster_words_next(&words, &c->conditions, p->object.meta.generation).standing;
 
                 progress_add(&v->progress, text_empty(c->cluster_name) ? STANDING_WAITS : standing);
                 v->n_drifted += c->drifted_placements.n > 0;

@@ -117,6 +117,14 @@ size_t cluster_steps_of(const struct condition_list *l, int64_t generation,
         return n;
 }
 
+struct cluster_word cluster_words_next(struct cluster_words *w, const struct condition_list *l,
+                                       int64_t generation)
+{
+        if (!l->n || w->at != l->at || w->n != l->n || w->generation != generation)
+                *w = (struct cluster_words){ l->at, l->n, generation, cluster_word_of(l, generation) };
+        return w->word;
+}
+
 void progress_add(struct progress *p, enum standing standing)
 {
         p->total++;

@@ -15,6 +15,17 @@ struct cluster_word {
 /* Conditions that speak of another generation are not looked at. */
 struct cluster_word cluster_word_of(const struct condition_list *l, int64_t generation);
 
+/* The same for many clusters in a row: conditions that stand at the same place as the last ones, as in
+ * objects that share them, are not looked at again. Begins as { 0 }; good while the objects live. */
+struct cluster_words {
+        const struct condition *at;
+        uint32_t n;
+        int64_t generation;
+        struct cluster_word word;
+};
+struct cluster_word cluster_words_next(struct cluster_words *w, const struct condition_list *l,
+                                       int64_t generation);
+
 void progress_add(struct progress *p, enum standing standing);
 enum tone tone_of(enum standing standing);
 
