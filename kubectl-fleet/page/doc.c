@@ -416,8 +416,7 @@ int page_doc_take(struct page_doc *d, size_t size, struct buf *b, bool *ret_more
         }
         write_gone(d, &w);
         write_rows(d, &w);
-        if (b->failed)
-                return b->failed;
+        TRY(buf_reserve(b, PAGE_TAKE_ROOM));
         if (head)
                 d->head_sent = true, d->head_hash = hash;
         for (struct part *p = d->parts; p; p = p->next)

@@ -21,9 +21,11 @@ void page_doc_begin(struct page_doc *d);
 /* The look went well: what it did not draw is gone. 0 or ERR_NO_MEMORY. */
 int page_doc_end(struct page_doc *d);
 /* Appends members of a message to `b`, each behind a comma: ,"head":{...},"rows":{...},"gone":{...} until it
- * has about `size` bytes. What was appended counts as sent. *ret_more: there is more. 0 with nothing
+ * has about `size` bytes. What was appended counts as sent, and
+ * there is room in `b` for PAGE_TAKE_ROOM bytes behind it. *ret_more: there is more. 0 with nothing
  * appended: nothing is different. ERR_NO_MEMORY, ERR_LIMIT: `b` is not to be sent, and nothing of it counts.
  */
+#define PAGE_TAKE_ROOM 64
 int page_doc_take(struct page_doc *d, size_t size, struct buf *b, bool *ret_more);
 /* An error stands in the view's place: the next look's head is sent, whether it is different or not. */
 void page_doc_hidden_by_error(struct page_doc *d);

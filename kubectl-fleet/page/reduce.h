@@ -1,0 +1,8 @@
+/* Placements as the page keeps thousands of them. Pure. */
+#pragma once
+
+#include "proto/gen/kinds.h"
+
+/* The same placement with less about its clusters (source.h), in a block of its own: one reference.
+ * Conditions of clusters where all is well are shared in the table. NULL on no memory. */
+struct object *page_reduce_placement(struct intern_table *interns, const struct object *o);
