@@ -24,6 +24,9 @@ struct fleet_options {
         int64_t revision, deadline_minutes;
         int64_t timeout_ms;
         bool all;
+        const char *bind;
+        int64_t port;
+        bool open;
 };
 #define OPTION(field) offsetof(struct fleet_options, field)
 

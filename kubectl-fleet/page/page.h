@@ -10,6 +10,7 @@ struct page_options {
         struct world *world;
         const struct log *log;
         struct kube_client *hub;        /* what is read is read with its rights */
+        const char *hub_name;           /* what people call the hub: the context */
         const char *bind;               /* "127.0.0.1" */
         int port;                       /* 0 = any free one */
         const struct tls_identity *tls; /* NULL = plain */
@@ -22,7 +23,7 @@ struct page_options {
 };
 
 struct page;
-/* From a fiber. */
+/* What the options point to outlives it. From a fiber. */
 int page_start(const struct page_options *o, struct page **ret, struct error *err);
 struct page *page_stop(struct page *p); /* closes what is open; returns NULL */
 int page_port(const struct page *p);

@@ -1,0 +1,34 @@
+/* The page's files: struct http_asset page_assets[]. A new one needs a line here. */
+#define HTML "text/html; charset=utf-8"
+#define SCRIPT "text/javascript; charset=utf-8"
+#define STYLE "text/css; charset=utf-8"
+#define SVG "image/svg+xml"
+
+#define ASSET(path, type)                                                                                    \
+        4: .pushsection .rodata.page_names, "a"; 1: .asciz path; 2: .asciz type; .popsection;                   \
+        .pushsection .data.rel.ro.page_assets, "aw"; .quad 1b, 2b, 3f, 4f - 3f; .popsection;                 \
+        3:
+
+        .pushsection .data.rel.ro.page_assets, "aw"
+        .balign 8
+        .global page_assets
+        .hidden page_assets
+page_assets:
+        .popsection
+        .section .rodata
+/* Each begins where the one before it ends. */
+        ASSET("/", HTML) .incbin "kubectl-fleet/page/web/index.html"
+        ASSET("/icon.svg", SVG) .incbin "kubectl-fleet/page/web/icon.svg"
+        ASSET("/style.css", STYLE) .incbin "kubectl-fleet/page/web/style.css"
+        ASSET("/theme.js", SCRIPT) .incbin "kubectl-fleet/page/web/theme.js"
+        ASSET("/app.js", SCRIPT) .incbin "kubectl-fleet/page/web/app.js"
+        ASSET("/dom.js", SCRIPT) .incbin "kubectl-fleet/page/web/dom.js"
+        ASSET("/router.js", SCRIPT) .incbin "kubectl-fleet/page/web/router.js"
+        ASSET("/shell.js", SCRIPT) .incbin "kubectl-fleet/page/web/shell.js"
+        ASSET("/socket.js", SCRIPT) .incbin "kubectl-fleet/page/web/socket.js"
+        ASSET("/words.js", SCRIPT) .incbin "kubectl-fleet/page/web/words.js"
+        4:
+        .pushsection .data.rel.ro.page_assets, "aw"
+        .quad 0, 0, 0, 0
+        .popsection
+        .section .note.GNU-stack,"",@progbits
