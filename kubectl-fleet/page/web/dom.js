@@ -223,7 +223,7 @@ export function virtual(body, { key, make, update, columns = 0, rowHeight = 0 })
         const table = columns ? body.closest('table') : body;
         const above = spacer(columns), below = spacer(columns);
         const cache = new Map();
-        let items = [], tall = rowHeight, from = 0, to = 0, queued = false;
+        let items = [], tall = rowHeight, from = 0, to = 0, queued = false, stale = false;
 
         function draw(changed) {
                 const shown = window_();
@@ -304,10 +304,19 @@ export function virtual(body, { key, make, update, columns = 0, rowHeight = 0 })
                 const row = [...cache.values()].find((el) => !el.classList.contains('apart'));
                 const now = row ? height(row) : 0;
 
+                stale = false;
                 if (!now || Math.abs(now - tall) < 0.25)
                         return;
                 tall = now;
                 draw(new Set());
+        }
+
+        function onResize() {
+                stale = true;
+                soon(() => {
+                        measure();
+                        draw(new Set());
+                });
         }
 
         function onScroll() {
@@ -321,12 +330,13 @@ export function virtual(body, { key, make, update, columns = 0, rowHeight = 0 })
         }
 
         addEventListener('scroll', onScroll, { passive: true });
-        addEventListener('resize', onScroll, { passive: true });
+        addEventListener('resize', onResize, { passive: true });
         return {
                 show(list, changed) {
                         items = list;
                         draw(changed);
-                        measure();
+                        if (!tall || stale)
+                                measure();
                 },
                 reveal(k) {
                         const i = items.findIndex((item) => key(item) === k);
@@ -341,7 +351,7 @@ export function virtual(body, { key, make, update, columns = 0, rowHeight = 0 })
                 },
                 close() {
                         removeEventListener('scroll', onScroll);
-                        removeEventListener('resize', onScroll);
+                        removeEventListener('resize', onResize);
                 },
         };
 }

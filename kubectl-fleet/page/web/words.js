@@ -90,6 +90,26 @@ export function bytes(text) {
         return `${short(n)} ${['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'][unit]}`;
 }
 
+/* ---- names, filters ---- */
+
+const collator = new Intl.Collator('en', { numeric: true });
+
+/* Names with numbers in them as people count: web-2 before web-10. */
+export function compareNames(a, b) {
+        return collator.compare(a, b);
+}
+
+/* Words of a filter: all of them are to be in a text, in any order, capitals aside. */
+export function wordsOf(query) {
+        return (query || '').toLowerCase().split(/\s+/).filter(Boolean);
+}
+
+export function hasWords(text, words) {
+        const lower = words.length ? text.toLowerCase() : '';
+
+        return words.every((w) => lower.includes(w));
+}
+
 /* ---- time ---- */
 
 /* As kubectl's AGE and the commands: "5d3h", "2m10s". */
