@@ -55,17 +55,16 @@ const live = new Live({
         onState(state) {
                 shell.connection(state);
                 if (state.name === 'refused')
-                        refused(state.expired);
+                        refused(state);
                 else if (state.name === 'waiting' && !router.shown)
-                        router.swap(problem('There is no answer from the page\'s server. Is "kubectl fleet page" still running? ' +
-                                'It is asked again and again.'));
+                        router.swap(problem(state.reason || 'There is no answer from the page\'s server. ' +
+                                'Is "kubectl fleet page" still running? It is asked again and again.'));
         },
         onHello(hello) {
                 setServerTime(hello.now);
                 shell.hello(hello);
                 router.hello = hello;
         },
-        onFault: (text) => console.warn(`the server did not understand: ${text}`),
 });
 const router = new Router({ main, live, shell });
 
@@ -76,7 +75,7 @@ function use(token) {
 }
 
 /* Another tab may have been given a newer one. */
-function refused(expired) {
+function refused({ expired, reason }) {
         const other = stored('localStorage');
 
         store('sessionStorage', null);
@@ -86,7 +85,9 @@ function refused(expired) {
         }
         if (other)
                 store('localStorage', null);
-        ask(expired ? 'The token has expired.' : other ? 'This link is no longer good.' : 'The hub does not know this token.');
+        const what = other ? 'This link is no longer good' : 'This token is not good';
+
+        ask(expired ? 'The token has expired.' : `${what}${reason ? `: ${reason}` : ''}.`);
 }
 
 function ask(why) {

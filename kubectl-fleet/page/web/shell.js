@@ -126,8 +126,8 @@ export class Shell {
                         setChip(this.tones, 'failed', 'not signed in');
                 else
                         setChip(this.tones, 'busy', 'connecting');
-                setAttr(this.parts.connection, 'title', s.name === 'waiting' ?
-                        'The page\'s server does not answer. Is "kubectl fleet page" still running?' : null);
+                setAttr(this.parts.connection, 'title', s.name !== 'waiting' ? null :
+                        s.reason || 'The page\'s server does not answer. Is "kubectl fleet page" still running?');
                 document.documentElement.classList.toggle('stale', s.name !== 'connected');
         }
 
@@ -182,7 +182,8 @@ export class Shell {
                 const close = h('button', { type: 'button', class: 'button', onclick: () => dialog.close() }, 'Close');
                 const dialog = h('dialog', { class: 'dialog', 'aria-labelledby': 'keys-title', onclose: () => dialog.remove() },
                         h('h2', { id: 'keys-title' }, 'Keys'),
-                        h('dl', { class: 'keys' }, KEYS.map(([key, what]) => h('div', h('dt', h('kbd', key)), h('dd', what)))), close);
+                        h('dl', { class: 'keys' }, KEYS.map(([key, what]) => h('div', h('dt', h('kbd', key)), h('dd', what)))),
+                        close);
 
                 document.body.append(dialog);
                 dialog.showModal();
@@ -209,7 +210,8 @@ export class Shell {
                 h('label', { for: 'token' }, 'Token of the hub'),
                 h('div', { class: 'row' }, input, h('button', { class: 'button accent' }, 'Sign in')),
                 h('p', { class: 'faint', id: 'token-help' }, 'For an account of yours: ',
-                        h('code', 'kubectl create token NAME -n NAMESPACE'), '. It is kept in this tab alone, until you close it.'));
+                        h('code', 'kubectl create token NAME -n NAMESPACE'),
+                        '. It is kept in this tab alone, until you close it.'));
 
                 this.busy(false);
                 this.hidden([]);

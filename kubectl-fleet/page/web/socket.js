@@ -108,12 +108,13 @@ export class CallError extends Error {
 }
 
 /* States, told to onState(state): { name: 'connecting' | 'connected' | 'waiting' | 'refused', ... }
- *   waiting: `until` ms when the next try begins, `since` ms when the connection was lost
- *   refused: `expired`, `text`: no more tries before token() is called
- * onHello(hello), onFault(text). */
+ *   waiting: `until` ms when the next try begins, `since` ms when the connection was lost, `reason` as a sentence or ''
+ *   refused: `expired`, `reason`: no more tries before token() is called
+ * onHello(hello). */
 export class Live {
-        constructor({ url, onState, onHello, onFault }) {
-                Object.assign(this, { url, onState, onHello, onFault });
+        constructor({ url, onState, onHello }) {
+                Object.assign(this, { url, onState, onHello });
+                this.fault = '';
                 this.socket = null;
                 this.opened = new Map(); // by number
                 this.calls = new Map();
@@ -171,7 +172,7 @@ export class Live {
 
                 socket.onopen = () => socket === this.socket && socket.send(JSON.stringify({ token: this.secret }));
                 socket.onmessage = (e) => socket === this.socket && this.receive(e.data);
-                socket.onclose = (e) => socket === this.socket && this.lost(e.code);
+                socket.onclose = (e) => socket === this.socket && this.lost(e.code, e.reason);
         }
 
         drop() {
@@ -188,7 +189,7 @@ export class Live {
                         this.connect();
         }
 
-        lost(code) {
+        lost(code, reason) {
                 const held = this.ready && Date.now() - this.began > SETTLED;
 
                 if (this.ready)
@@ -196,17 +197,20 @@ export class Live {
                 this.ready = false;
                 this.socket = null;
                 for (const { reject } of this.calls.values())
-                        reject(new CallError({ code: 'away', text: 'the connection was lost; whether it was done is not known' }));
+                        reject(new CallError({
+                                code: 'away', text: 'the connection was lost; whether it was done is not known',
+                        }));
                 this.calls.clear();
                 if (code === 4001 || code === 4002) {
-                        this.onState({ name: 'refused', expired: code === 4002 });
+                        this.onState({ name: 'refused', expired: code === 4002, reason });
                         return;
                 }
                 this.wait = held || !this.wait ? FIRST_WAIT : Math.min(LONGEST_WAIT, this.wait * 2);
                 const ms = this.wait * (0.5 + Math.random() / 2);
 
                 this.timer = setTimeout(() => this.connect(), ms);
-                this.onState({ name: 'waiting', until: Date.now() + ms, since: this.since, code });
+                this.onState({ name: 'waiting', until: Date.now() + ms, since: this.since, reason: reason || this.fault });
+                this.fault = '';
         }
 
         send(message) {
@@ -232,8 +236,10 @@ export class Live {
                         this.opened.get(m.view)?.receive(m);
                 else if (m.call !== undefined)
                         this.answered(m);
-                else if (m.fault)
-                        this.onFault(m.fault.text);
+                else if (m.fault) {
+                        this.fault = m.fault.text; // told with the end of the connection, where it brings that about
+                        console.info(`the server: ${this.fault}`);
+                }
         }
 
         greeted(hello) {

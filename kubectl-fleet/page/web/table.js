@@ -4,6 +4,32 @@
 import { h, setAttr, setHidden, setText, virtual } from './dom.js';
 import { compareNames, hasWords, plural, wordsOf } from './words.js';
 
+/* Words go into the link; Escape empties it, `/` leads to it. */
+export function filterField(page, label, placeholder = 'Filter') {
+        const field = h('input', {
+                type: 'search', class: 'filter', placeholder, 'aria-label': label, 'data-filter': true,
+                oninput: () => page.state({ q: field.value }),
+                onkeydown(e) {
+                        if (e.key !== 'Escape' || !field.value)
+                                return;
+                        field.value = '';
+                        page.state({ q: '' });
+                },
+        });
+
+        return field;
+}
+
+/* Not while it is being typed into. */
+export function writeFilter(field, query) {
+        if (document.activeElement !== field && field.value !== (query.q || ''))
+                field.value = query.q || '';
+}
+
+function firstWay(column) {
+        return column.first === 'down' ? 'down' : 'up';
+}
+
 /* columns: [{ name, title, sort(row, key): number or string, first: 'down' (what is largest comes first), class,
  *   make(): the cell, without what may change; write(cell, row, key) }]; the first is the row's heading
  * text(key, row): what the filter looks into; choices: [['', 'all'], ['failed', 'in trouble', (row, key) => boolean]] for a
@@ -15,11 +41,7 @@ export class Table {
                 this.keys = []; // of the rows that are shown, in order
                 this.heads = columns.map((c) => this.makeHead(c));
                 this.body = h('tbody');
-                this.filter = h('input', {
-                        type: 'search', class: 'filter', placeholder: 'Filter', 'aria-label': `Filter of ${one}s`, 'data-filter': true,
-                        oninput: () => page.state({ q: this.filter.value }),
-                        onkeydown: (e) => e.key === 'Escape' && this.filter.value && (this.filter.value = '', page.state({ q: '' })),
-                });
+                this.filter = filterField(page, `Filter of ${one}s`);
                 this.select = h('select', { onchange: () => page.state({ [choice]: this.select.value }) },
                         choices.map(([value, title]) => h('option', { value }, title)));
                 this.count = h('span', { class: 'faint', role: 'status' });
@@ -29,8 +51,10 @@ export class Table {
                 this.root = h('section', { class: 'panel' }, h('div', { class: 'panel-head toolbar' }, this.filter,
                         choices.length ? h('label', { class: 'field' }, 'show', this.select) : null, this.count),
                 h('div', { class: 'scroller' }, this.table), this.none);
-                this.list = virtual(this.body, { key: ([key]) => key, make: () => this.makeRow(), update: (el, r) => this.writeRow(el, r),
-                        columns: columns.length });
+                this.list = virtual(this.body, {
+                        key: ([key]) => key, make: () => this.makeRow(), update: (el, r) => this.writeRow(el, r),
+                        columns: columns.length,
+                });
         }
 
         close() {
@@ -38,29 +62,31 @@ export class Table {
         }
 
         makeHead(c) {
-                return h('th', { scope: 'col', class: c.class }, c.sort ? h('button', { type: 'button', onclick: () => this.toggle(c) }, c.title)
-                        : c.title);
+                return h('th', { scope: 'col', class: c.class },
+                        c.sort ? h('button', { type: 'button', onclick: () => this.toggle(c) }, c.title) : c.title);
         }
 
         /* By another column in its own first direction; by the same, the other way. */
         toggle(c) {
                 const [name, way] = this.order();
-                const first = c.first === 'down' ? 'down' : 'up';
-                const next = name === c.name ? way === 'up' ? 'down' : 'up' : first;
+                const first = firstWay(c), other = way === 'up' ? 'down' : 'up';
+                const next = name === c.name ? other : first;
+                const text = next === first ? c.name : `${c.name}-${next}`;
 
-                this.page.state({ sort: c.name === this.sort && next === first ? '' : next === first ? c.name : `${c.name}-${next}` });
+                this.page.state({ sort: text === this.sort ? '' : text });
         }
 
         order() {
                 const [, name, way] = /^(.*?)(?:-(up|down))?$/.exec(this.page.query.sort || '') || [];
-                const column = this.columns.find((c) => c.name === name && c.sort) || this.columns.find((c) => c.name === this.sort);
+                const asked = this.columns.find((c) => c.name === name && c.sort);
+                const column = asked || this.columns.find((c) => c.name === this.sort);
 
-                return [column.name, (column.name === name && way) || (column.first === 'down' ? 'down' : 'up')];
+                return [column.name, (asked && way) || firstWay(column)];
         }
 
         makeRow() {
-                return h('tr', this.columns.map((c, i) => h(i ? 'td' : 'th', { scope: i ? null : 'row', class: c.class, 'data-label': c.label },
-                        c.make?.())));
+                return h('tr', this.columns.map((c, i) => h(i ? 'td' : 'th',
+                        { scope: i ? null : 'row', class: c.class, 'data-label': c.label }, c.make?.())));
         }
 
         writeRow(el, [key, row]) {
@@ -103,8 +129,7 @@ export class Table {
         controls(query, shown) {
                 const all = this.rows.size;
 
-                if (document.activeElement !== this.filter && this.filter.value !== (query.q || ''))
-                        this.filter.value = query.q || '';
+                writeFilter(this.filter, query);
                 if (this.choices.length)
                         this.select.value = query[this.choice] || '';
                 setText(this.count, shown === all ? plural(all, this.one) : `${shown} of ${plural(all, this.one)}`);

@@ -291,6 +291,12 @@ export function ofKey(key) {
         };
 }
 
+/* Of a placement's row: "drifted on 2, differs on 1". */
+export function apartText(row) {
+        return [row.drifted ? `drifted on ${row.drifted}` : '', row.differing ? `differs on ${row.differing}` : '']
+                .filter(Boolean).join(', ');
+}
+
 /* ---- text that may be long ---- */
 
 const LONG = 240;

@@ -63,7 +63,9 @@ class Share {
                 this.more = h('button', { type: 'button', class: 'more', onclick: () => this.openAll() });
                 this.all = false;
                 this.root = h('section', { class: 'panel' },
-                        h('div', { class: 'panel-head' }, h('h3', h('span', { class: 'kind' }, `${kind} `), h('a', { href: page.link('placement', key) }, path)),
+                        h('div', { class: 'panel-head' },
+                                h('h3', h('span', { class: 'kind' }, `${kind} `),
+                                        h('a', { href: page.link('placement', key) }, path)),
                                 this.revision, this.bar, this.state),
                         this.list, h('p', { class: 'panel-body' }, this.more));
         }
@@ -147,7 +149,8 @@ function show(root, args, page) {
 
                         setText(count, plural(list.length, 'placement'));
                         setHidden(none, list.length > 0);
-                        keyed(shares, list, ([key]) => key, make, (el, [, row]) => made.get(el).write(row), change.first ? null : change.rows.shares);
+                        keyed(shares, list, ([key]) => key, make, (el, [, row]) => made.get(el).write(row),
+                                change.first ? null : change.rows.shares || new Set());
                 },
                 close() {},
         };

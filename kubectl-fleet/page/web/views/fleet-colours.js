@@ -46,7 +46,9 @@ function ofCost(row, range) {
         const cost = costOf(row);
         const span = range.most - range.least;
 
-        return { heat: Number.isNaN(cost) ? NaN : span > 0 ? (cost - range.least) / span : 0.5, word: Number.isNaN(cost) ? 'cost not told' : `costs ${cost}` };
+        if (Number.isNaN(cost))
+                return { heat: NaN, word: 'cost not told' };
+        return { heat: span > 0 ? (cost - range.least) / span : 0.5, word: `costs ${cost}` };
 }
 
 const OF = { health: ofHealth, trouble: ofTrouble, cpu: ofFree('cpu', 'CPU'), memory: ofFree('memory', 'memory'), cost: ofCost };
@@ -85,7 +87,9 @@ export function tileText(key, row, colour) {
 
 const TONES = {
         health: [['done', 'healthy'], ['busy', 'leaving'], ['waits', 'not joined'], ['failed', 'not healthy']],
-        trouble: [['done', 'no trouble'], ['busy', 'not healthy'], ['waits', 'nothing placed'], ['failed', 'placements in trouble']],
+        trouble: [
+                ['done', 'no trouble'], ['busy', 'not healthy'], ['waits', 'nothing placed'], ['failed', 'placements in trouble'],
+        ],
 };
 
 export function legendOf(by) {

@@ -99,7 +99,7 @@ function matches(key, row, words) {
 /* ---- the map ---- */
 
 function heatWord(heat) {
-        return heat === undefined ? null : Number.isNaN(heat) ? 'none' : heat > 0.55 ? 'high' : 'low';
+        return heat === undefined ? null : Number.isNaN(heat) ? 'none' : 'some';
 }
 
 export class FleetMap {

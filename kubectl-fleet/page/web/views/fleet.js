@@ -1,7 +1,8 @@
 /* The landing page: how the fleet is, in a sentence; the map of its clusters; what needs someone. */
 
 import { h, keyed, setAttr, setChildren, setHidden, setText, soon } from '../dom.js';
-import { ago, bar, chip, nothing, ofKey, plural, setAgo, setBar, setChip, shape, toneOf, toneRank } from '../words.js';
+import { filterField, writeFilter } from '../table.js';
+import { ago, apartText, bar, chip, nothing, ofKey, plural, setAgo, setBar, setChip, shape, toneOf, toneRank } from '../words.js';
 import { COLOURS, legendOf } from './fleet-colours.js';
 import { clusterFacts } from './cluster.js';
 import { FleetMap } from './fleet-map.js';
@@ -25,7 +26,8 @@ function sentence(head, link) {
         const parts = [];
 
         parts.push(!c?.total ? [part('plain', 'No cluster has joined yet', link('fleet'))]
-                : [part(ill ? 'failed' : 'done', `${c.done} of ${plural(c.total, 'cluster')} healthy`, link('fleet', { by: 'health' }))]);
+                : [part(ill ? 'failed' : 'done', `${c.done} of ${plural(c.total, 'cluster')} healthy`,
+                        link('fleet', { by: 'health' }))]);
         if (!p?.total)
                 parts.push([part('plain', 'nothing is placed', link('placements'))]);
         else if (count(p, 'failed'))
@@ -37,7 +39,7 @@ function sentence(head, link) {
         if (count(p, 'busy'))
                 parts.push([part('busy', `${p.busy} under way`, link('placements', { standing: 'busy' }))]);
         if (head.approvals)
-                parts.push([part('busy', `${plural(head.approvals, 'run')} ${head.approvals === 1 ? 'waits' : 'wait'} for approval`,
+                parts.push([part('busy', `${plural(head.approvals, 'run waits', 'runs wait')} for approval`,
                         link('runs', { state: 'approval' }))]);
         else if (count(r, 'busy'))
                 parts.push([part('plain', `${plural(r.busy, 'run')} under way`, link('runs'))]);
@@ -85,10 +87,6 @@ function writeEntry(el, [, row], more) {
         setAgo(since, row.since);
 }
 
-function placementMore(p) {
-        return [p.drifted ? `drifted on ${p.drifted}` : '', p.differing ? `differs on ${p.differing}` : ''].filter(Boolean).join(', ');
-}
-
 function runMore(r) {
         const asked = r.approvals?.length ? `approval of ${r.approvals.map((a) => a.stage).join(', ')}` : '';
 
@@ -115,17 +113,18 @@ class Attention {
 
                 const all = (standing) => link('placements', { standing }), placements = parts.placements || [];
 
-                this.fill(trouble, troubleOf(placements), 'placement', placementMore, all('failed'));
+                this.fill(trouble, troubleOf(placements), 'placement', apartText, all('failed'));
                 this.fill(runs, runsNow(parts.runs || []), 'run', runMore, link('runs'));
-                this.fill(differ, apart(placements), 'placement', placementMore, all('apart'));
-                this.fill(busy, underWay(placements), 'placement', placementMore, all('busy'));
+                this.fill(differ, apart(placements), 'placement', apartText, all('apart'));
+                this.fill(busy, underWay(placements), 'placement', apartText, all('busy'));
                 setHidden(this.calm, this.lists.some((l) => !l.box.hidden));
         }
 
         fill(l, rows, view, more, all) {
                 setHidden(l.box, !rows.length);
                 setText(l.head, `${l.title} ${rows.length}`);
-                keyed(l.list, rows.slice(0, SHOWN), ([key]) => key, entry(view, this.link), (el, row) => writeEntry(el, row, more(row[1])));
+                keyed(l.list, rows.slice(0, SHOWN), ([key]) => key, entry(view, this.link),
+                        (el, row) => writeEntry(el, row, more(row[1])));
                 setHidden(l.rest.parentNode, rows.length <= SHOWN);
                 setText(l.rest, `all ${rows.length}`);
                 setAttr(l.rest, 'href', all);
@@ -148,7 +147,8 @@ class LookedAt {
                 this.key = key;
                 if (!row) {
                         setChildren(this.title, 'Cluster');
-                        setChildren(this.body, h('p', { class: 'faint' }, 'Point at a cluster, or go to the map and use the arrow keys.'));
+                        setChildren(this.body, h('p', { class: 'faint' },
+                                'Point at a cluster, or go to the map and use the arrow keys.'));
                         return;
                 }
                 setChildren(this.title, h('a', { href: this.link('cluster', key) }, key));
@@ -175,6 +175,8 @@ function writeOptions(select, list, chosen) {
                 select.value = chosen;
 }
 
+const GROUPS = [['region', 'region'], ['health', 'health'], ['none', 'nothing']];
+
 class Controls {
         constructor(page) {
                 const choose = (name, normal) => h('select', {
@@ -184,24 +186,19 @@ class Controls {
                 this.page = page;
                 this.by = choose('by', 'region');
                 this.colour = choose('colour', 'health');
-                this.filter = h('input', {
-                        type: 'search', class: 'filter', placeholder: 'Filter: name or label', 'data-filter': true,
-                        'aria-label': 'Filter of clusters, by name or label',
-                        oninput: () => page.state({ q: this.filter.value }),
-                        onkeydown: (e) => e.key === 'Escape' && this.filter.value && (this.filter.value = '', page.state({ q: '' })),
-                });
+                this.filter = filterField(page, 'Filter of clusters, by name or label', 'Filter: name or label');
                 this.shown = h('span', { class: 'faint', role: 'status' });
                 this.root = h('div', { class: 'panel-head toolbar' }, h('h2', 'Clusters '), this.shown, this.filter,
-                        h('label', { class: 'field' }, 'grouped by', this.by), h('label', { class: 'field' }, 'coloured by', this.colour));
+                        h('label', { class: 'field' }, 'grouped by', this.by),
+                        h('label', { class: 'field' }, 'coloured by', this.colour));
         }
 
         draw(rows, query) {
                 const labels = labelKeys(rows).map((key) => [`label:${key}`, `label ${key}`]);
 
-                writeOptions(this.by, [['region', 'region'], ['health', 'health'], ['none', 'nothing'], ...labels], query.by || 'region');
+                writeOptions(this.by, [...GROUPS, ...labels], query.by || 'region');
                 writeOptions(this.colour, COLOURS, query.colour || 'health');
-                if (this.filter.value !== (query.q || '') && document.activeElement !== this.filter)
-                        this.filter.value = query.q || '';
+                writeFilter(this.filter, query);
         }
 
         count(text) {
@@ -238,7 +235,8 @@ function show(root, args, page) {
                 'A cluster joins with the member agent\'s chart and a MemberCluster on the hub.'));
         root.append(h('h1', { class: 'sr-only', tabindex: -1 }, 'Fleet'), h('div', { class: 'stack' }, lead,
                 h('div', { class: 'columns' },
-                        h('section', { class: 'panel', 'aria-label': 'Map of the clusters' }, controls.root, map.root, empty, legend),
+                        h('section', { class: 'panel', 'aria-label': 'Map of the clusters' },
+                                controls.root, map.root, empty, legend),
                         h('div', { class: 'stack' }, looked.root, attention.root))));
         looked.draw(null, null);
 

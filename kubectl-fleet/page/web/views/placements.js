@@ -2,7 +2,7 @@
 
 import { h, setAttr, setText } from '../dom.js';
 import { Table } from '../table.js';
-import { ago, bar, chip, ofKey, setAgo, setBar, setChip, toneOf, toneRank } from '../words.js';
+import { ago, apartText, bar, chip, ofKey, setAgo, setBar, setChip, toneOf, toneRank } from '../words.js';
 
 function writeName(page) {
         return (a, row, key) => {
@@ -14,28 +14,33 @@ function writeName(page) {
         };
 }
 
-function apartText(row) {
-        return [row.drifted ? `drifted on ${row.drifted}` : '', row.differing ? `differs on ${row.differing}` : ''].filter(Boolean).join(', ');
-}
-
 function share({ progress: p }) {
         return p?.total ? p.done / p.total : 0;
 }
 
 function columnsFor(page) {
-        return [
-                { name: 'name', title: 'Name', sort: (row, key) => ofKey(key).path, make: () => h('a'), write: writeName(page) },
-                { name: 'state', title: 'State', sort: (row) => toneRank(row.standing), make: () => chip('plain', ''),
-                        write: (el, row) => setChip(el, row.standing, row.word) },
-                { name: 'clusters', title: 'Clusters', sort: share, make: () => bar({}), write: (el, row) => setBar(el, row.progress) },
-                { name: 'policy', title: 'Policy', sort: (row) => row.policy || '', label: 'policy', write: (el, row) => setText(el, row.policy) },
-                { name: 'revision', title: 'Revision', sort: (row) => Number(row.revision) || 0, first: 'down', class: 'number', label: 'revision',
-                        write: (el, row) => setText(el, row.revision) },
-                { name: 'apart', title: 'Not as on the hub', sort: (row) => (row.drifted || 0) + (row.differing || 0), first: 'down', class: 'faint',
-                        write: (el, row) => setText(el, apartText(row)) },
-                { name: 'since', title: 'Age', sort: (row) => -(row.since || 0), make: () => ago(0, 'age'),
-                        write: (el, row) => setAgo(el, row.since) },
-        ];
+        const plain = (name) => (el, row) => setText(el, row[name]);
+
+        return [{
+                name: 'name', title: 'Name', sort: (row, key) => ofKey(key).path, make: () => h('a'), write: writeName(page),
+        }, {
+                name: 'state', title: 'State', sort: (row) => toneRank(row.standing), make: () => chip('plain', ''),
+                write: (el, row) => setChip(el, row.standing, row.word),
+        }, {
+                name: 'clusters', title: 'Clusters', sort: share, make: () => bar({}),
+                write: (el, row) => setBar(el, row.progress),
+        }, {
+                name: 'policy', title: 'Policy', sort: (row) => row.policy || '', label: 'policy', write: plain('policy'),
+        }, {
+                name: 'revision', title: 'Revision', sort: (row) => Number(row.revision) || 0, first: 'down', class: 'number',
+                label: 'revision', write: plain('revision'),
+        }, {
+                name: 'apart', title: 'Not as on the hub', first: 'down', class: 'faint',
+                sort: (row) => (row.drifted || 0) + (row.differing || 0), write: (el, row) => setText(el, apartText(row)),
+        }, {
+                name: 'since', title: 'Age', sort: (row) => -(row.since || 0), make: () => ago(0, 'age'),
+                write: (el, row) => setAgo(el, row.since),
+        }];
 }
 
 const CHOICES = [
@@ -49,7 +54,8 @@ const CHOICES = [
 
 function show(root, args, page) {
         const table = new Table(page, {
-                caption: 'Placements', one: 'placement', sort: 'state', columns: columnsFor(page), choice: 'standing', choices: CHOICES,
+                caption: 'Placements', one: 'placement', sort: 'state', columns: columnsFor(page),
+                choice: 'standing', choices: CHOICES,
                 text: (key, row) => `${key} ${row.word} ${row.policy || ''}`,
         });
         let rows = new Map();

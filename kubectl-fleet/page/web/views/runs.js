@@ -19,23 +19,30 @@ function whereText(row) {
 }
 
 function columnsFor(page) {
-        return [
-                { name: 'name', title: 'Name', sort: (row, key) => ofKey(key).path, make: () => h('a'), write: writeLink(page, 'run', (row, key) => key) },
-                { name: 'state', title: 'State', sort: (row) => (row.approvals?.length ? -1 : toneRank(row.standing)), make: () => chip('plain', ''),
-                        write: (el, row) => setChip(el, row.standing, row.word) },
-                { name: 'clusters', title: 'Clusters', sort: ({ progress: p }) => (p?.total ? p.done / p.total : 0), make: () => bar({}),
-                        write: (el, row) => setBar(el, row.progress) },
-                { name: 'placement', title: 'Placement', sort: (row) => row.placement || '', label: 'placement', make: () => h('a'),
-                        write: writeLink(page, 'placement', (row) => row.placement) },
-                { name: 'revision', title: 'Revision', sort: (row) => Number(row.revision) || 0, first: 'down', class: 'number', label: 'revision',
-                        write: (el, row) => setText(el, row.revision) },
-                { name: 'where', title: 'Where it is', class: 'faint', write: (el, row) => {
+        return [{
+                name: 'name', title: 'Name', sort: (row, key) => ofKey(key).path, make: () => h('a'),
+                write: writeLink(page, 'run', (row, key) => key),
+        }, {
+                name: 'state', title: 'State', sort: (row) => (row.approvals?.length ? -1 : toneRank(row.standing)),
+                make: () => chip('plain', ''), write: (el, row) => setChip(el, row.standing, row.word),
+        }, {
+                name: 'clusters', title: 'Clusters', sort: ({ progress: p }) => (p?.total ? p.done / p.total : 0),
+                make: () => bar({}), write: (el, row) => setBar(el, row.progress),
+        }, {
+                name: 'placement', title: 'Placement', sort: (row) => row.placement || '', label: 'placement', make: () => h('a'),
+                write: writeLink(page, 'placement', (row) => row.placement),
+        }, {
+                name: 'revision', title: 'Revision', sort: (row) => Number(row.revision) || 0, first: 'down', class: 'number',
+                label: 'revision', write: (el, row) => setText(el, row.revision),
+        }, {
+                name: 'where', title: 'Where it is', class: 'faint', write(el, row) {
                         setText(el, whereText(row));
                         setAttr(el, 'title', row.message || null);
-                } },
-                { name: 'since', title: 'Age', sort: (row) => -(row.since || 0), make: () => ago(0, 'age'),
-                        write: (el, row) => setAgo(el, row.since) },
-        ];
+                },
+        }, {
+                name: 'since', title: 'Age', sort: (row) => -(row.since || 0), make: () => ago(0, 'age'),
+                write: (el, row) => setAgo(el, row.since),
+        }];
 }
 
 const CHOICES = [
@@ -48,7 +55,8 @@ const CHOICES = [
 
 function show(root, args, page) {
         const table = new Table(page, {
-                caption: 'Staged update runs', one: 'run', sort: 'state', columns: columnsFor(page), choice: 'state', choices: CHOICES,
+                caption: 'Staged update runs', one: 'run', sort: 'state', columns: columnsFor(page),
+                choice: 'state', choices: CHOICES,
                 text: (key, row) => `${key} ${row.word} ${row.placement || ''} ${row.stage || ''}`,
         });
         let rows = new Map();
