@@ -1,6 +1,5 @@
 /* The page: where its token comes from, one connection, one router, and what stands around them. */
 
-import { setHidden } from './dom.js';
 import { Live } from './socket.js';
 import { Router, problem } from './router.js';
 import { Shell } from './shell.js';
@@ -108,7 +107,6 @@ addEventListener('hashchange', () => {
 
 const token = takeFromLink() || stored('sessionStorage') || stored('localStorage');
 
-setHidden(main, true);
 if (token)
         use(token);
 else

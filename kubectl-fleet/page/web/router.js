@@ -1,7 +1,7 @@
 /* From the address to a view on the screen. A view is shown when its first document is there, so nothing empty
  * flashes by; what changes is put on the screen once a frame. */
 
-import { h, setChildren, setHidden, soon } from './dom.js';
+import { h, setChildren, soon } from './dom.js';
 import { now } from './words.js';
 
 /* name: [where it is, the section it belongs to] */
@@ -283,7 +283,6 @@ export class Router {
         swap(what) {
                 this.fresh ??= !this.main.firstChild; // the page was just loaded: the focus is left where it is
                 setChildren(this.main, what);
-                setHidden(this.main, false);
         }
 
         /* Where one had scrolled to before, or the top; the keyboard is at the heading. */

@@ -2,7 +2,7 @@
  * signing in. */
 
 import { h, setAttr, setChildren, setHidden, setText } from './dom.js';
-import { chip, duration, setChip } from './words.js';
+import { ago, chip, duration, now, setChip } from './words.js';
 
 const NAME = 'Argosy';
 const SECTIONS = { fleet: 'Fleet', placements: 'Placements', runs: 'Runs', timeline: 'Timeline' };
@@ -89,13 +89,14 @@ export class Shell {
 
         /* ---- what this user may not see ---- */
 
-        hidden(list) {
-                const kinds = [...new Set((list || []).map((x) => x.kind))];
-
+        hidden(list = []) {
+                const kinds = [...new Set(list.map((x) => x.kind))], one = new Set(list.map((x) => x.why)).size === 1;
                 const line = (x) => h('li', h('strong', x.kind), x.namespace ? ` in namespace ${x.namespace}` : '', `: ${x.why}`);
 
-                setChildren(this.parts.notices, list?.length ? h('details', { class: 'notice' },
-                        h('summary', chip('busy', `Not shown: ${kinds.join(', ')}`)), h('ul', list.map(line))) : null);
+                this.hiddenSince = list.length ? this.hiddenSince || now() : 0;
+                setChildren(this.parts.notices, list.length ? h('details', { class: 'notice' },
+                        h('summary', chip('busy', `Not shown, or as it was: ${kinds.join(', ')}`), one ? ` ${list[0].why} ` : ' ',
+                                ago(this.hiddenSince, 'for')), h('ul', list.map(line))) : null);
         }
 
         /* ---- the connection ---- */
@@ -215,10 +216,10 @@ export class Shell {
 
                 this.busy(false);
                 this.hidden([]);
+                setChildren(this.parts.foot);
                 setHidden(this.parts.crumbs, true);
                 this.title('Sign in');
                 setChildren(main, form);
-                setHidden(main, false);
                 input.focus();
         }
 }

@@ -25,6 +25,12 @@ export function clusterFacts(row) {
         ]);
 }
 
+/* "✔ healthy  cordoned  heard of 20s ago". */
+export function standingLine(row) {
+        return h('div', { class: 'row' }, chip(row.standing, row.word), row.cordoned ? chip('busy', 'cordoned') : null,
+                h('span', { class: 'faint' }, row.heard ? ['heard of ', ago(row.heard)] : 'never heard of'));
+}
+
 function taint(t) {
         return h('span', { class: 'label' }, `${t.key}${t.value ? `=${t.value}` : ''}:${t.effect}`);
 }
@@ -61,13 +67,14 @@ class Share {
                 this.state = chip('plain', '');
                 this.list = h('ul', { class: 'objects' });
                 this.more = h('button', { type: 'button', class: 'more', onclick: () => this.openAll() });
+                this.rest = h('p', { class: 'panel-body faint' }); // of very many
                 this.all = false;
                 this.root = h('section', { class: 'panel' },
                         h('div', { class: 'panel-head' },
                                 h('h3', h('span', { class: 'kind' }, `${kind} `),
                                         h('a', { href: page.link('placement', key) }, path)),
                                 this.revision, this.bar, this.state),
-                        this.list, h('p', { class: 'panel-body' }, this.more));
+                        this.list, h('p', { class: 'panel-body' }, this.more), this.rest);
         }
 
         openAll() {
@@ -86,6 +93,8 @@ class Share {
                 keyed(this.list, objects.slice(0, shown), objectKey, () => h('li', { class: 'row' }),
                         (el, o) => writeObject(el, o, this.page, this.key));
                 setHidden(this.more.parentNode, shown === objects.length && !this.all);
+                setHidden(this.rest, !row.objectsTotal);
+                setText(this.rest, row.objectsTotal ? `There are ${row.objectsTotal} objects; these are the first.` : '');
                 setText(this.more, this.all ? 'only the first' : `and ${objects.length - shown} more that are well`);
         }
 }
@@ -117,13 +126,13 @@ function writeHead(el, head) {
 }
 
 function show(root, args, page) {
-        const state = chip('plain', ''), heard = h('span', { class: 'faint' }), message = h('div');
+        const state = h('div'), message = h('div');
         const about = h('dl', { class: 'facts panel-body' }), shares = h('div', { class: 'stack' });
         const count = h('h2'), none = nothing('No placement puts anything there.');
         const made = new Map();
 
         root.append(h('div', { class: 'stack' },
-                h('div', { class: 'title' }, h('h1', args.name), state, heard), message,
+                h('div', { class: 'title' }, h('h1', args.name), state), message,
                 h('section', { class: 'panel', 'aria-label': 'Facts' }, about), count, none, shares));
 
         const make = ([key]) => {
@@ -136,8 +145,7 @@ function show(root, args, page) {
         return {
                 update({ head, parts }, change) {
                         if (change.head || change.first) {
-                                setChip(state, head.standing, head.word);
-                                setChildren(heard, head.heard ? ['heard of ', ago(head.heard)] : 'never heard of');
+                                setChildren(state, standingLine(head));
                                 setChildren(message, head.message ? long(head.message) : null);
                                 setHidden(message, !head.message);
                                 writeHead(about, head);

@@ -76,6 +76,8 @@ export function colourOf(row, by, range) {
 export function tileText(key, row, colour) {
         const words = [key, row.word, plural(row.placements || 0, 'placement')];
 
+        if (row.cordoned)
+                words.splice(2, 0, 'cordoned');
         if (row.trouble)
                 words.push(`${row.trouble} in trouble`);
         if (colour.heat !== undefined)

@@ -4,7 +4,7 @@ import { h, keyed, setAttr, setChildren, setHidden, setText, soon } from '../dom
 import { filterField, writeFilter } from '../table.js';
 import { ago, apartText, bar, chip, nothing, ofKey, plural, setAgo, setBar, setChip, shape, toneOf, toneRank } from '../words.js';
 import { COLOURS, legendOf } from './fleet-colours.js';
-import { clusterFacts } from './cluster.js';
+import { clusterFacts, standingLine } from './cluster.js';
 import { FleetMap } from './fleet-map.js';
 
 const SHOWN = 8; // entries of a list of what needs someone
@@ -152,8 +152,7 @@ class LookedAt {
                         return;
                 }
                 setChildren(this.title, h('a', { href: this.link('cluster', key) }, key));
-                setChildren(this.body, h('div', { class: 'row' }, chip(row.standing, row.word),
-                        row.heard ? h('span', { class: 'faint' }, 'heard of ', ago(row.heard)) : null), clusterFacts(row));
+                setChildren(this.body, standingLine(row), clusterFacts(row));
         }
 }
 

@@ -1,6 +1,6 @@
 /* All staged update runs, a line each, with the words of `kubectl fleet runs`. */
 
-import { h, setAttr, setText } from '../dom.js';
+import { h, setAttr, setHidden, setText } from '../dom.js';
 import { Table } from '../table.js';
 import { ago, bar, chip, ofKey, setAgo, setBar, setChip, toneRank } from '../words.js';
 
@@ -59,11 +59,16 @@ function show(root, args, page) {
                 choice: 'state', choices: CHOICES,
                 text: (key, row) => `${key} ${row.word} ${row.placement || ''} ${row.stage || ''}`,
         });
+        const lacks = h('p', { class: 'faint' });
         let rows = new Map();
 
-        root.append(h('div', { class: 'stack' }, h('h1', 'Staged update runs'), table.root));
+        root.append(h('div', { class: 'stack' }, h('h1', 'Staged update runs'), lacks, table.root));
         return {
                 update(doc, change) {
+                        const kinds = (doc.head.lacks || []).filter((kind) => kind.endsWith('UpdateRun'));
+
+                        setHidden(lacks, kinds.length === 0);
+                        setText(lacks, `This hub has no ${kinds.join(' and no ')}.`);
                         rows = doc.parts.runs || new Map();
                         if (change.first || change.rows.runs || change.gone.runs)
                                 table.draw(rows, change.first ? null : change.rows.runs || new Set());
