@@ -150,6 +150,21 @@ function ascending(numbers) {
         return keeps;
 }
 
+/* Those that stay where they are: as many as can be, and in any case the one of number `f` (-1 = none), for what
+ * has the focus is scrolled to when it moves. */
+function staying(numbers, f) {
+        if (f < 0)
+                return ascending(numbers);
+        return ascending(numbers.map((n, i) => ((i < f && n < numbers[f]) || (i > f && n > numbers[f]) || i === f ? n : -1)));
+}
+
+function focusedIn(parent, nodes) {
+        const active = document.activeElement;
+
+        return active !== parent && parent.contains(active)
+                ? nodes.findIndex((node) => node.parentNode === parent && node.contains(active)) : -1;
+}
+
 /* Makes `nodes` the children of `parent` with as few moves as can be. */
 function place(parent, nodes) {
         const wanted = new Set(nodes);
@@ -164,7 +179,7 @@ function place(parent, nodes) {
                         at.set(node, at.size);
                 node = next;
         }
-        const keeps = ascending(nodes.map((node) => at.get(node) ?? -1));
+        const keeps = staying(nodes.map((node) => at.get(node) ?? -1), focusedIn(parent, nodes));
         let before = null;
 
         for (let i = nodes.length - 1; i >= 0; i--) {

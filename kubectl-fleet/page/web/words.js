@@ -315,7 +315,7 @@ export function long(text, limit = LONG) {
                 onclick() {
                         const open = button.getAttribute('aria-expanded') === 'true';
 
-                        setAttr(button, 'aria-expanded', !open);
+                        setAttr(button, 'aria-expanded', String(!open));
                         setText(body, open ? `${cut}…` : t);
                         setText(button, open ? `all ${size}` : 'less');
                 },

@@ -104,7 +104,7 @@ class Attention {
                 });
                 this.calm = h('section', { class: 'panel' }, h('h2', 'What needs you'),
                         h('div', { class: 'panel-body' }, nothing('Nothing. All is well.')));
-                this.root = h('div', { class: 'stack' }, this.lists.map((l) => l.box), this.calm);
+                this.root = h('div', { class: 'stack', hidden: true }, this.lists.map((l) => l.box), this.calm);
         }
 
         draw(parts) {
@@ -117,6 +117,7 @@ class Attention {
                 this.fill(runs, runsNow(parts.runs || []), 'run', runMore, link('runs'));
                 this.fill(differ, apart(placements), 'placement', apartText, all('apart'));
                 this.fill(busy, underWay(placements), 'placement', apartText, all('busy'));
+                setHidden(this.root, false);
                 setHidden(this.calm, this.lists.some((l) => !l.box.hidden));
         }
 
