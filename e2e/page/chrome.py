@@ -3,6 +3,7 @@
 Waits are for events: what is waited for is looked at when the page changes. A wait that ends in vain says what it was for
 and what the page showed. Everything a page does wrong is collected as it happens: `page.faults()`."""
 import base64
+import collections
 import json
 import os
 import re
@@ -97,6 +98,9 @@ class Browser:
             self.pages[session].event(session, method, parameters)
 
 
+Frame = collections.namedtuple("Frame", "sent size text")  # text: of a binary one, base64
+
+
 class Traffic:
     """What a page asked of the network. Bytes are those on the wire, headers included where the browser counts them."""
 
@@ -104,12 +108,12 @@ class Traffic:
         self.requests = []  # URLs, those of WebSockets too
         self.failed = []  # sentences
         self.bytes = 0  # of answers
-        self.frames = []  # of WebSockets: (sent, number of bytes)
+        self.frames = []  # of WebSockets
         self.urls = {}  # by request
 
     @property
     def frame_bytes(self):
-        return sum(n for _, n in self.frames)
+        return sum(f.size for f in self.frames)
 
     @property
     def total(self):
@@ -144,7 +148,7 @@ class Traffic:
         elif method in ("webSocketFrameReceived", "webSocketFrameSent"):
             data = p["response"]["payloadData"]
             size = len(data) * 3 // 4 if p["response"]["opcode"] == 2 else len(data.encode())
-            self.frames.append((method.endswith("Sent"), size))
+            self.frames.append(Frame(method.endswith("Sent"), size, data))
 
 
 class Page:
@@ -268,6 +272,10 @@ class Page:
         """Until the page has drawn what it has, and what it said of that has come."""
         if not self.crashed:
             self.evaluate("new Promise(r => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(r))))")
+
+    def before(self, script):
+        """A script that runs in each document from now on, before the page's own."""
+        self.call("Page.addScriptToEvaluateOnNewDocument", {"source": script})
 
     # ---- going and waiting ----
 

@@ -2,10 +2,11 @@
 
     with Hub() as hub:        a hub's API server alone, with the custom resources: bulk(hub, ...) fills it
     with Fleet(3) as fleet:   the demo's programs as users run them: hub-agent, members, their agents; fleet.hub is its hub
+    with live_page(hub) as served:   `kubectl fleet page` on one of these: served.link, served.origin
 """
+import collections
 import os
 import re
-import shutil
 import subprocess
 import threading
 
@@ -14,7 +15,7 @@ from api import Api, collection, condition
 from bulk import bulk
 from devtools import Failure, Timeout
 
-__all__ = ["Hub", "Fleet", "Failure", "Timeout", "bulk", "collection", "condition"]
+__all__ = ["Hub", "Fleet", "Program", "live_page", "Failure", "Timeout", "bulk", "collection", "condition"]
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BIN = os.path.join(ROOT, "build", "bin")
@@ -31,6 +32,48 @@ def run(command, text=None, timeout=300, **environment):
     if done.returncode:
         raise Failure(f"{' '.join(command)} ended with {done.returncode}: {(done.stdout + done.stderr).strip()[-1000:]}")
     return done.stdout
+
+
+class Program:
+    """A program that says when it is there, by words that fit a pattern: `found` is the match. The kernel kills it when this
+    program is gone."""
+
+    def __init__(self, command, pattern, timeout=60):
+        self.said = collections.deque(maxlen=1000)
+        self.found = None
+        self.pattern = re.compile(pattern)
+        self.ready = threading.Event()
+        self.process = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", *command], cwd=ROOT, stdin=subprocess.DEVNULL,
+                                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True)
+        threading.Thread(target=self._listen, daemon=True).start()
+        self.ready.wait(timeout)
+        if not self.found:
+            self.close()
+            raise Failure(f"{' '.join(command)} did not say {pattern!r} within {timeout:g} s; it said: {''.join(self.said).strip()}")
+
+    def _listen(self):
+        with self.process.stdout as lines:
+            for line in lines:
+                self.said.append(line)
+                if not self.found and (found := self.pattern.search(line)):
+                    self.found = found
+                    self.ready.set()
+        self.ready.set()
+
+    def end(self, timeout=20):
+        """Asks it to end; returns its exit code."""
+        self.process.terminate()
+        return self.process.wait(timeout)
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
 
 
 class Server:
@@ -71,10 +114,11 @@ class Hub(Server):
 
     def __init__(self):
         self.scratch = devtools.Scratch(devtools.fast_folder())
-        self.process = None
+        self.program = None
         try:
             kubeconfig = os.path.join(self.scratch.path, "kubeconfig")
-            self._start(kubeconfig)
+            self.program = Program([os.path.join(BIN, "devcluster"), "--no-sync", "--port", "0", "--data",
+                                    os.path.join(self.scratch.path, "data"), "--kubeconfig", kubeconfig], "devcluster ready on ")
             super().__init__(kubeconfig, "hub", self.scratch.path)
             self.kubectl("create", "--validate=false", "-f", os.path.join(ROOT, "charts/hub-agent/files/crds"))
             self.api.wait("/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
@@ -83,20 +127,6 @@ class Hub(Server):
             self.close()
             raise
 
-    def _start(self, kubeconfig):
-        """It is there once it says so. The kernel kills it when this program is gone."""
-        self.process = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", os.path.join(BIN, "devcluster"), "--no-sync", "--port", "0",
-                                         "--data", os.path.join(self.scratch.path, "data"), "--kubeconfig", kubeconfig],
-                                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                                        start_new_session=True)
-        said = []
-        for line in self.process.stdout:
-            said.append(line)
-            if re.search(r"devcluster ready on ", line):
-                threading.Thread(target=shutil.copyfileobj, args=(self.process.stdout, open(os.devnull, "w")), daemon=True).start()
-                return
-        raise Failure(f"devcluster did not start: {''.join(said).strip()}")
-
     def __enter__(self):
         return self
 
@@ -104,9 +134,8 @@ class Hub(Server):
         self.close()
 
     def close(self):
-        if self.process:
-            self.process.kill()
-            self.process.wait()
+        if self.program:
+            self.program.close()
         self.scratch.remove()
 
 
@@ -154,3 +183,11 @@ class Fleet:
     def close(self):
         devtools.end_users(self.scratch.path)
         self.scratch.remove()
+
+
+def live_page(server, *flags):
+    """`kubectl fleet page` for a hub: a Program with `link`, which holds the token, and `origin`, which does not."""
+    program = Program([os.path.join(BIN, "kubectl-fleet"), "page", *flags, "--kubeconfig", server.kubeconfig,
+                       "--context", server.context], r"(https?://[^/\s]+)\S*")
+    program.link, program.origin = program.found[0], program.found[1]
+    return program
