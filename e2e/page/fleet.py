@@ -49,7 +49,8 @@ class Program:
         self.ready.wait(timeout)
         if not self.found:
             self.close()
-            raise Failure(f"{' '.join(command)} did not say {pattern!r} within {timeout:g} s; it said: {''.join(self.said).strip()}")
+            how = "ended and" if self.ready.is_set() else f"runs for {timeout:g} s and"
+            raise Failure(f"{' '.join(command)} {how} never said {pattern!r}; it said: {''.join(self.said).strip()}")
 
     def _listen(self):
         with self.process.stdout as lines:
