@@ -4,6 +4,7 @@ Waits are for events: what is waited for is looked at when the page changes. A w
 and what the page showed. Everything a page does wrong is collected as it happens: `page.faults()`."""
 import base64
 import collections
+import contextlib
 import json
 import os
 import re
@@ -101,6 +102,10 @@ class Browser:
 Frame = collections.namedtuple("Frame", "sent size text")  # text: of a binary one, base64
 
 
+Task = collections.namedtuple("Task", "wall cpu")  # milliseconds
+TIMELINE = {"includedCategories": ["disabled-by-default-devtools.timeline", "__metadata"], "excludedCategories": ["*"]}
+
+
 class Traffic:
     """What a page asked of the network. Bytes are those on the wire, headers included where the browser counts them."""
 
@@ -165,6 +170,8 @@ class Page:
         self.measures = []  # entries of the browser's performance timeline
         self.dialogs = []
         self.loaded = set()  # loaders whose document has loaded
+        self.trace = []  # events of the tracing that is on
+        self.traced = False
         self.world = None  # the context of rig.js in the document that is shown
         self.crashed = False
 
@@ -194,6 +201,9 @@ class Page:
         domain, name = method.split(".")
         if domain == "Network":
             self.traffic.event(name, p)
+        elif domain == "Tracing":
+            self.trace += p.get("value", [])
+            self.traced = self.traced or name == "tracingComplete"
         elif method == "Target.attachedToTarget":
             self.browser.pages[p["sessionId"]] = self
             self._enable(p["sessionId"])
@@ -423,10 +433,28 @@ class Page:
         self.settle()
         return [m["duration"] for m in self.measures if m["type"] == "longtask" and m["duration"] > over]
 
+    @contextlib.contextmanager
+    def tasks(self):
+        """The tasks of the page's main thread during the `with`: a list that is filled at its end. Their CPU time says how much
+        there was to do, however busy the machine is; long_tasks() says what a user waited for on this one."""
+        found, self.trace, self.traced = [], [], False
+        self.call("Tracing.start", {"transferMode": "ReportEvents", "traceConfig": TIMELINE})
+        try:
+            yield found
+            self.settle()
+        finally:
+            self.call("Tracing.end")
+            self.browser.connection.pump(lambda: self.traced, PATIENCE, "the end of the tracing")
+        mains = {(e["pid"], e["tid"]) for e in self.trace if e["name"] == "thread_name" and e["args"]["name"] == "CrRendererMain"}
+        found += [Task(e["dur"] / 1000, e.get("tdur", e["dur"]) / 1000) for e in self.trace
+                  if e["name"] == "RunTask" and (e["pid"], e["tid"]) in mains and "dur" in e]
+
     def first_paint(self):
-        """Milliseconds from the navigation to the first drawn content, or None."""
-        self.settle()
-        return next((m["start"] for m in self.measures if m["name"] == "first-contentful-paint"), None)
+        """Milliseconds from the navigation to the first drawn content of the document that is shown."""
+        document = self.evaluate("performance.timeOrigin")
+        painted = lambda: [m["start"] for m in self.measures if m["name"] == "first-contentful-paint" and m["document"] == document]
+        self.browser.connection.pump(painted, PATIENCE, "something to be drawn")
+        return painted()[0]
 
     def layout_shift(self):
         """How much moved without a user's doing, as the browser sums it up."""

@@ -9,7 +9,7 @@ for (const type of ['longtask', 'paint', 'largest-contentful-paint', 'layout-shi
   new PerformanceObserver(list => {
     for (const e of list.getEntries()) {
       if (e.hadRecentInput) continue
-      globalThis.tellRig(JSON.stringify({ type, name: e.name, start: e.startTime, duration: e.duration, value: e.value ?? 0 }))
+      globalThis.tellRig(JSON.stringify({ document: performance.timeOrigin, type, name: e.name, start: e.startTime, duration: e.duration, value: e.value ?? 0 }))
     }
   }).observe({ type, buffered: true })
 }
