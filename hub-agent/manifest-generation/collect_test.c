@@ -118,6 +118,47 @@ RIG_TEST(when_all_of_a_sudden_there_is_nothing_nothing_is_deleted, {
         generator_end(&g);
 })
 
+static int no_status(void *ctx, const struct http_request *rq)
+{
+        bool *fails = ctx;
+
+        return *fails && text_equal(rq->method, "PATCH") && strstr(rq->path, "/manifest-generation-status")
+                       ? 503
+                       : 0;
+}
+
+/* The process ends before it could tell what it applied. */
+RIG_TEST(what_no_record_knows_is_not_applied, {
+        struct generator g;
+        bool fails = false;
+        struct loopback_faults faults = { .ctx = &fails, .fate = no_status };
+
+        generator_make(r, &g);
+        g.options.collect = true;
+        g.world.transport = loopback_transport(r->net, &g.world, &faults);
+        commit_file(&g.repository, "a.yaml", "# nothing yet\n");
+        generator_start(&g);
+        fails = true;
+        commit_and_sync(&g, CONFIG_MAP("one", "{a: b}"));
+        generator_stop(&g);
+        fails = false;
+        commit_file(&g.repository, "a.yaml", "# nothing\n");
+        generator_start(&g);
+        pass(&g, MINUTES);
+        assert_int_equal(get(r, CONFIGS "one"), 404);
+        commit_and_sync(&g, CONFIG_MAP("one", "{a: b}"));
+        assert_int_equal(get(r, CONFIGS "one"), 200);
+        fails = true; /* nor does it help that nothing can be told now */
+        generator_stop(&g);
+        commit_file(&g.repository, "a.yaml", "# nothing\n");
+        generator_start(&g);
+        pass(&g, 6 * MINUTES);
+        assert_int_equal(get(r, CONFIGS "one"), 200);
+        generator_stop(&g);
+        http_transport_free(g.world.transport);
+        generator_end(&g);
+})
+
 /* spec/flux-yaml.md checklist 45 */
 RIG_TEST(another_branch_or_address_deletes_nothing_of_the_old_set, {
         struct generator g;
@@ -186,6 +227,7 @@ int main(void)
                 cmocka_unit_test(what_is_others_owned_or_says_so_is_not_deleted),
                 cmocka_unit_test(what_is_ignored_in_git_counts_as_there),
                 cmocka_unit_test(when_all_of_a_sudden_there_is_nothing_nothing_is_deleted),
+                cmocka_unit_test(what_no_record_knows_is_not_applied),
                 cmocka_unit_test(another_branch_or_address_deletes_nothing_of_the_old_set),
                 cmocka_unit_test(what_hangs_on_others_goes_first),
                 cmocka_unit_test(a_kind_that_is_collected_leaves_nothing_that_complains),

@@ -66,6 +66,7 @@ struct generator_agent {
         size_t objects, changed, ignored, failed, deleted;
         struct sync_problems problems;
         struct path_record *records; /* of each path */
+        bool records_grew;           /* one has more objects than the status says */
         const char *const *paths;    /* at least one */
         size_t n_paths;
         char *images;     /* why registries could not be read; NULL */

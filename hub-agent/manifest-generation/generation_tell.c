@@ -90,8 +90,10 @@ int generation_write_status(struct generator_agent *a, struct error *err)
         AUTO_JSON json_t *answer = NULL;
 
         TRY(sync_status_write(&s, &data, err));
-        if (a->status && doc_equal(a->status, data))
+        if (a->status && doc_equal(a->status, data)) {
+                a->records_grew = false;
                 return 0;
+        }
         doc = json_pack("{s:s,s:s,s:{s:s,s:s},s:O}", "apiVersion", "v1", "kind", "ConfigMap", "metadata",
                         "name", SYNC_STATUS_NAME, "namespace", o->agent_namespace, "data", data);
         if (!doc)
@@ -100,6 +102,7 @@ int generation_write_status(struct generator_agent *a, struct error *err)
                            doc, &written, &answer, err));
         json_decref(a->status);
         a->status = TAKE_PTR(data);
+        a->records_grew = false;
         return 0;
 }
 

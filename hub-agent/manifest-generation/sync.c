@@ -92,6 +92,7 @@ static void take_records(struct sync *s)
 
                 if (l->targets[i].error)
                         continue;
+                a->records_grew |= l->targets[i].n > r->objects;
                 s->held |= path_record_take(r, &(struct path_found){ .objects = l->targets[i].n,
                                                                      .revision = s->head.hex,
                                                                      .now_ms = loop_wall_ms(a->world->loop),
@@ -212,11 +213,25 @@ static int begin(struct sync *s, struct error *err)
         return look_at_targets(s) < 0 ? error_no_memory(err) : 0;
 }
 
+/* Before they are applied: were they on the hub and in no record, as after a crash, the next process would
+ * find nothing of a sudden where there was nothing before, and delete them. Whoever may not write the status
+ * has no records. */
+static int keep_records(struct sync *s, struct error *err)
+{
+        int code = s->a->records_grew ? generation_write_status(s->a, err) : 0;
+
+        if (code == ERR_CANCELLED || error_is_retryable(code))
+                return code == ERR_CANCELLED ? code : error_wrap(err, "%s", SYNC_STATUS_NAME);
+        error_clear(err);
+        return 0;
+}
+
 static int apply_and_collect(struct sync *s, struct error *err)
 {
         struct generator_agent *a = s->a;
 
         take_records(s);
+        TRY(keep_records(s, err));
         TRY(sync_apply(s->rc, s->d, false, err));
         if (gather(a, s->d) < 0)
                 return error_no_memory(err);
