@@ -323,6 +323,51 @@ RIG_TEST(that_a_request_is_queued_takes_the_place_of_no_later_word, { tell_late(
 /* It arrives when the request was begun anew since, and is done. */
 RIG_TEST(that_a_request_is_running_takes_the_place_of_no_answer, { tell_late(r, 1, 45 * SECONDS); })
 
+/* It is on its way when its process ends, and the next one answers. */
+RIG_TEST(an_answer_takes_the_place_of_no_other, {
+        struct bad_way way;
+        struct generator g;
+
+        begin(r, &g, &way, CONFIG_MAP("one", "{a: b}"));
+        way.faults.fate = NULL;
+        way.faults.delay = slow_first;
+        way.path = "/configmaps/job";
+        way.method = "PATCH";
+        way.skip = 2; /* queued, running */
+        way.slow_ms = 20 * SECONDS;
+        ask(r, "job", "\"type\":\"sync\"");
+        pass(&g, SECONDS);
+        assert_null(way.path);
+        generator_stop(&g);
+        assert_int_equal(
+                rig_merge(r, REQUESTS "/job",
+                          "{\"metadata\":{\"annotations\":{\"fluxcd.io/request-status\":\"failed\"}}}"),
+                200);
+        pass(&g, MINUTES);
+        assert_string_equal(answer_of(r, "job", REQUEST_STATUS), REQUEST_FAILED);
+        end(&g);
+})
+
+RIG_TEST(an_answer_is_given_though_somebody_changes_the_request_meanwhile, {
+        struct bad_way way;
+        struct generator g;
+
+        begin(r, &g, &way, CONFIG_MAP("one", "{a: b}"));
+        way.faults.fate = NULL;
+        way.faults.delay = slow_first;
+        way.path = "/configmaps/job";
+        way.method = "PATCH";
+        way.skip = 2; /* queued, running */
+        way.slow_ms = 5 * SECONDS;
+        ask(r, "job", "\"type\":\"sync\"");
+        pass(&g, SECONDS);
+        assert_int_equal(rig_merge(r, REQUESTS "/job", "{\"metadata\":{\"labels\":{\"of\":\"ann\"}}}"), 200);
+        assert_string_equal(answer_of(r, "job", REQUEST_STATUS), REQUEST_RUNNING);
+        pass(&g, 20 * SECONDS);
+        assert_string_equal(answer_of(r, "job", REQUEST_STATUS), REQUEST_SUCCEEDED);
+        end(&g);
+})
+
 RIG_TEST(a_request_that_takes_no_word_holds_up_nobody, {
         struct bad_way way;
         struct generator g;
@@ -411,6 +456,8 @@ int main(void)
                 cmocka_unit_test(a_tag_that_cannot_be_pushed_fails_the_sync_and_is_pushed_later),
                 cmocka_unit_test(that_a_request_is_queued_takes_the_place_of_no_later_word),
                 cmocka_unit_test(that_a_request_is_running_takes_the_place_of_no_answer),
+                cmocka_unit_test(an_answer_takes_the_place_of_no_other),
+                cmocka_unit_test(an_answer_is_given_though_somebody_changes_the_request_meanwhile),
                 cmocka_unit_test(a_request_that_takes_no_word_holds_up_nobody),
                 cmocka_unit_test(a_request_is_queued_at_last_though_the_hub_refuses_that_for_long),
                 cmocka_unit_test(

@@ -64,31 +64,24 @@ size_t requests_waiting(const struct generator_agent *a)
 
 /* ---- what it is told ---- */
 
-/* Takes `patch`, NULL is ERR_NO_MEMORY. Who took the request away wants no answer. */
-static int tell(struct reconcile *rc, const struct object_meta *m, json_t *patch, struct error *err)
+/* However late it arrives, nothing that was told since is taken back, be it by the next process. Takes
+ * `patch`, NULL is ERR_NO_MEMORY. *ret_now: what the request is then, new; NULL = somebody took it away, and
+ * wants no answer. */
+static int tell(struct reconcile *rc, const struct object_meta *m, json_t *patch, json_t **ret_now,
+                struct error *err)
 {
         AUTO_JSON json_t *owned = patch;
-        AUTO_JSON json_t *now = NULL;
         int code;
 
-        if (!owned)
+        *ret_now = NULL;
+        if (!owned || doc_set_string(owned, "metadata.resourceVersion", m->resource_version) < 0)
                 return error_no_memory(err);
-        code = kube_doc_patch(rc->kube, &config_maps, m->ns, m->name, KUBE_PATCH_MERGE, owned, &written, &now,
-                              err);
+        code = kube_doc_patch(rc->kube, &config_maps, m->ns, m->name, KUBE_PATCH_MERGE, owned, &written,
+                              ret_now, err);
         if (code != ERR_NOT_FOUND)
                 return code;
         error_clear(err);
         return 0;
-}
-
-/* That it waits, or is worked on. However late this arrives, nothing that was told since is taken back. */
-static json_t *state_patch(const struct object_meta *m, const char *status)
-{
-        AUTO_JSON json_t *patch = request_answer(status, NULL, NULL);
-
-        if (!patch || doc_set_string(patch, "metadata.resourceVersion", m->resource_version) < 0)
-                return NULL;
-        return TAKE_PTR(patch);
 }
 
 /* What a request is told, however long the hub is away. Until a state is told it is not worked on. */
@@ -134,11 +127,11 @@ static int give(struct reconcile *rc, const struct object_meta *m, struct error 
         struct map *owed = &generator_of(rc)->owed;
         const char *uid = or_empty(m->uid);
         struct owed_answer *w = map_get(owed, uid);
+        AUTO_JSON json_t *now = NULL;
 
         if (!w || w->given)
                 return 0;
-        TRY(tell(rc, m, w->last ? request_answer(w->status, w->commit, w->result) : state_patch(m, w->status),
-                 err));
+        TRY(tell(rc, m, request_answer(w->status, w->commit, w->result), &now, err));
         w = map_get(owed, uid);
         if (w && w->last)
                 w->given = true;
@@ -350,6 +343,20 @@ static int put_back(struct reconcile *rc, const struct object_meta *m, bool resu
         return give_later(rc, m);
 }
 
+/* *ret: the request as it is then. */
+static int tell_running(struct reconcile *rc, const struct object_meta *m, struct object_meta *ret,
+                        struct error *err)
+{
+        AUTO_JSON json_t *now = NULL;
+
+        TRY(tell(rc, m, request_answer(REQUEST_RUNNING, NULL, NULL), &now, err));
+        *ret = *m;
+        if (now)
+                ret->resource_version =
+                        arena_strdup(rc->arena, or_empty(doc_get_string(now, "metadata.resourceVersion")));
+        return ret->resource_version ? 0 : error_no_memory(err);
+}
+
 static int work_on(struct reconcile *rc, const struct object_meta *m)
 {
         struct generator_agent *a = generator_of(rc);
@@ -357,7 +364,8 @@ static int work_on(struct reconcile *rc, const struct object_meta *m)
         int64_t began_us = loop_now_us(a->world->loop), began_wall_ms = loop_wall_ms(a->world->loop);
         struct answer_of result = { 0 };
         struct error err = { 0 };
-        int code = tell(rc, m, state_patch(m, REQUEST_RUNNING), &err);
+        struct object_meta now;
+        int code = tell_running(rc, m, &now, &err);
 
         if (code < 0 && code != ERR_CANCELLED)
                 return put_back(rc, m, resumed, &err);
@@ -370,7 +378,7 @@ static int work_on(struct reconcile *rc, const struct object_meta *m)
         }
         measure(a, m, code == 0, began_us, began_wall_ms);
         error_clear(rc->err);
-        code = conclude(rc, m,
+        code = conclude(rc, &now,
                         &(struct owed_answer){ .last = true,
                                                .status = code == 0 ? REQUEST_SUCCEEDED : REQUEST_FAILED,
                                                .commit = result.commit,
