@@ -25,15 +25,28 @@ static void note(struct emptying *e, bool done)
                 e->problem = errno;
 }
 
+static int open_folder(int at, const char *name)
+{
+        return openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
 static int open_unlocked(int at, const char *name)
 {
-        int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        int fd = open_folder(at, name);
 
         if (fd < 0 && errno == EACCES && fchmodat(at, name, 0700, 0) == 0)
-                fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+                fd = open_folder(at, name);
         if (fd >= 0)
                 (void)fchmod(fd, 0700);
         return fd;
+}
+
+/* Its owner may read, write and enter it then. By an open folder, as modes of links are not to be changed. */
+static void unlock(int at, const char *name)
+{
+        int fd = open_unlocked(at, name);
+
+        close_fd(&fd);
 }
 
 static bool is_folder(int at, const struct dirent *entry)
@@ -45,13 +58,11 @@ static bool is_folder(int at, const struct dirent *entry)
         return fstatat(at, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* Whoever moves a folder has to have it open to writing. */
 static bool move_up(struct emptying *e, int at, const char *name)
 {
-        AUTO_FD int folder = open_unlocked(at, name);
         char to[16];
 
-        (void)folder;
+        unlock(at, name); /* who moves a folder has to be allowed to write in it */
         do
                 (void)snprintf(to, sizeof(to), "%u", e->name++);
         while (renameat2(at, name, e->top, to, RENAME_NOREPLACE) < 0 && errno == EEXIST);
