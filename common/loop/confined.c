@@ -105,18 +105,12 @@ struct ends {
         int out[2], err[2], talk[2]; /* [0] ours */
 };
 
-static void close_end(int *fd)
-{
-        close_fd(fd);
-        *fd = -1;
-}
-
 static void close_ends(struct ends *e)
 {
         for (int i = 0; i < 2; i++) {
-                close_end(&e->out[i]);
-                close_end(&e->err[i]);
-                close_end(&e->talk[i]);
+                close_fd(&e->out[i]);
+                close_fd(&e->err[i]);
+                close_fd(&e->talk[i]);
         }
 }
 
@@ -143,9 +137,9 @@ static int start_keeper(struct run *r, struct ends *e, struct error *err)
         pthread_sigmask(SIG_SETMASK, &before, NULL);
         if (r->keeper < 0)
                 return error_errno(err, saved, "cannot run \"%s\"", r->c->argv[0]);
-        close_end(&e->out[1]);
-        close_end(&e->err[1]);
-        close_end(&e->talk[1]);
+        close_fd(&e->out[1]);
+        close_fd(&e->err[1]);
+        close_fd(&e->talk[1]);
         return 0;
 }
 

@@ -11,6 +11,7 @@ void close_fd(int *fd)
 {
         if (*fd >= 0)
                 close(*fd);
+        *fd = -1;
 }
 
 static uint64_t mix(uint64_t h, uint64_t v)

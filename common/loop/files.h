@@ -5,7 +5,7 @@
 
 #include "common/base/error.h"
 
-void close_fd(int *fd);
+void close_fd(int *fd); /* -1 is fine, and is what stays behind */
 #define AUTO_FD CLEANUP(close_fd)
 
 /* Another number whenever the file may be another, or hold something else; never 0. */
