@@ -4,6 +4,7 @@
 
 #include "common/base/text.h"
 #include "common/base/timefmt.h"
+#include "common/ctrl/program_flags.h"
 #include "hub-agent/flux_account.h"
 #include "hub-agent/source/options.h"
 
@@ -13,13 +14,7 @@ const struct flag hub_flag_table[] = {
         { "help", FLAG_BOOL, "false", AT(help), "Prints this text." },
         { "kubeconfig", FLAG_STRING, "", AT(kubeconfig),
           "Kubeconfig of the hub cluster; in-cluster if empty." },
-        { "leader-elect", FLAG_BOOL, "false", AT(leader_elect), "Only the holder of a lease works." },
-        { "leader-lease-duration", FLAG_DURATION, "60s", AT(lease_duration_ms), "How long a lease holds." },
-        { "leader-renew-deadline", FLAG_DURATION, "45s", AT(renew_deadline_ms),
-          "How long renewing is tried." },
-        { "leader-retry-period", FLAG_DURATION, "5s", AT(retry_period_ms), "Time between two tries." },
-        { "leader-election-namespace", FLAG_STRING, "fleet-system", AT(leader_election_namespace),
-          "Namespace of the lease." },
+        ELECTION_FLAGS(AT, "60s", "45s", "5s", "fleet-system", "Namespace of the lease."),
         { "leader-election-qps", FLAG_INT, "250", AT(election_qps), "Checked, has no effect.", 10, 1000, true,
           .or_zero = true },
         { "leader-election-burst", FLAG_INT, "1000", AT(election_burst), "Checked, has no effect.", 10, 2000,
@@ -27,10 +22,7 @@ const struct flag hub_flag_table[] = {
         { "hub-api-qps", FLAG_INT, "250", AT(hub_qps), "Checked, has no effect: writes are few.", 10, 10000,
           true, .or_zero = true },
         { "hub-api-burst", FLAG_INT, "1000", AT(hub_burst), "Checked, has no effect.", 10, 20000, false },
-        { "health-probe-bind-address", FLAG_STRING, ":8081", AT(health_address),
-          "Address of health probes; 0 = none." },
-        { "metrics-bind-address", FLAG_STRING, ":8080", AT(metrics_address),
-          "Address of metrics; 0 = none." },
+        ENDPOINT_FLAGS("", "Address", AT(health_address), ":8081", AT(metrics_address), ":8080"),
         { "resync-period", FLAG_DURATION, "6h", AT(resync_ms), "1h to 12h; caches are kept by watches." },
         { "enable-workload", FLAG_BOOL, "false", AT(enable_workload),
           "Pods may run on the hub; PersistentVolumeClaims are not placed then." },
@@ -62,8 +54,7 @@ const struct flag hub_flag_table[] = {
           "Least time between two resource snapshots of a placement (0s to 5m)." },
         { "resource-changes-collection-duration", FLAG_DURATION, "15s", AT(change_collect_ms),
           "How long changes are collected before a new resource snapshot (0s to 1m)." },
-        { "v", FLAG_INT, "0", AT(verbosity), "Verbosity of the log; 4 and more: debug.", 0, 10, false },
-        { "log-json", FLAG_BOOL, "false", AT(json_logs), "Logs one JSON object per line." },
+        LOG_FLAGS(AT),
         { "enable-webhook", FLAG_BOOL, "true", AT(webhook),
           "Serves admission webhooks on port 9443 and leads the API server to them; POD_NAMESPACE must be "
           "set." },

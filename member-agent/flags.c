@@ -1,6 +1,7 @@
 #include "member-agent/flags.h"
 
 #include "common/base/text.h"
+#include "common/ctrl/program_flags.h"
 
 #define AT(field) offsetof(struct member_flags, field)
 #define LIMITER "work-applier-requeue-rate-limiter-"
@@ -26,27 +27,16 @@ const struct flag member_flag_table[] = {
         { "namespace-service-account", FLAG_STRING, "", AT(namespace_account),
           "Service account, by its name in each namespace, as which what is placed out of one namespace (a "
           "ResourcePlacement, a ResourceEnvelope) is applied; empty: the agent's own." },
-        { "hub-health-probe-bind-address", FLAG_STRING, ":8081", AT(hub_health_address),
-          "Address of health probes; 0 = none." },
-        { "hub-metrics-bind-address", FLAG_STRING, ":8080", AT(hub_metrics_address),
-          "Address of metrics; 0 = none." },
-        { "health-probe-bind-address", FLAG_STRING, ":8091", AT(health_address),
-          "Second address of health probes; 0 = none." },
-        { "metrics-bind-address", FLAG_STRING, ":8090", AT(metrics_address),
-          "Second address of metrics; 0 = none." },
+        ENDPOINT_FLAGS("hub-", "Address", AT(hub_health_address), ":8081", AT(hub_metrics_address), ":8080"),
+        ENDPOINT_FLAGS("", "Second address", AT(health_address), ":8091", AT(metrics_address), ":8090"),
         { "hub-api-qps", FLAG_INT, "50", AT(hub_qps), "Checked, has no effect: the agent sends little.", 10,
           1000, true },
         { "hub-api-burst", FLAG_INT, "500", AT(hub_burst), "Checked, has no effect.", 10, 2000, false },
         { "member-api-qps", FLAG_INT, "250", AT(member_qps), "Checked, has no effect.", 10, 10000, true },
         { "member-api-burst", FLAG_INT, "1000", AT(member_burst), "Checked, has no effect.", 10, 20000,
           false },
-        { "leader-elect", FLAG_BOOL, "false", AT(leader_elect), "Only the holder of a lease works." },
-        { "leader-lease-duration", FLAG_DURATION, "15s", AT(lease_duration_ms), "How long a lease holds." },
-        { "leader-renew-deadline", FLAG_DURATION, "10s", AT(renew_deadline_ms),
-          "How long renewing is tried." },
-        { "leader-retry-period", FLAG_DURATION, "2s", AT(retry_period_ms), "Time between two tries." },
-        { "leader-election-namespace", FLAG_STRING, "kube-system", AT(leader_election_namespace),
-          "Namespace of the lease, on the member cluster." },
+        ELECTION_FLAGS(AT, "15s", "10s", "2s", "kube-system",
+                       "Namespace of the lease, on the member cluster."),
         { "deletion-wait-time", FLAG_INT, "5", AT(deletion_wait_minutes),
           "Minutes after which a stuck deletion no longer waits for objects with other owners.", 1, 60,
           false },
@@ -66,8 +56,7 @@ const struct flag member_flag_table[] = {
           3600, false },
         { LIMITER "skip-to-fast-backoff-for-available-or-diff-reported-work-objs", FLAG_BOOL, "true",
           AT(skip_to_fast), "Fast growth at once for Works that are settled." },
-        { "v", FLAG_INT, "0", AT(verbosity), "Verbosity of the log; 4 and more: debug.", 0, 10, false },
-        { "log-json", FLAG_BOOL, "false", AT(json_logs), "Logs one JSON object per line." },
+        LOG_FLAGS(AT),
         { "enable-v1beta1-apis", FLAG_BOOL, "true", AT(enable_v1beta1), "No effect." },
         { "enable-work-applier-priority-queue", FLAG_BOOL, "false", AT(priority_queue),
           "No effect: user edits always go first.", .missing = "user edits always go first" },

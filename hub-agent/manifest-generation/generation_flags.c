@@ -2,6 +2,7 @@
 
 #include "common/base/text.h"
 #include "common/base/vec.h"
+#include "common/ctrl/program_flags.h"
 
 #define AT(field) offsetof(struct generation_flags, field)
 
@@ -9,19 +10,9 @@ const struct flag generation_flag_table[] = {
         { "help", FLAG_BOOL, "false", AT(help), "Prints this text." },
         { "kubeconfig", FLAG_STRING, "", AT(kubeconfig),
           "Kubeconfig of the hub cluster; in-cluster if empty." },
-        { "leader-elect", FLAG_BOOL, "false", AT(leader_elect), "Only the holder of a lease works." },
-        { "leader-lease-duration", FLAG_DURATION, "60s", AT(lease_duration_ms), "How long a lease holds." },
-        { "leader-renew-deadline", FLAG_DURATION, "45s", AT(renew_deadline_ms),
-          "How long renewing is tried." },
-        { "leader-retry-period", FLAG_DURATION, "5s", AT(retry_period_ms), "Time between two tries." },
-        { "leader-election-namespace", FLAG_STRING, "", AT(leader_election_namespace),
-          "Namespace of the lease; the agent's own if empty." },
-        { "health-probe-bind-address", FLAG_STRING, ":8081", AT(health_address),
-          "Address of health probes; 0 = none." },
-        { "metrics-bind-address", FLAG_STRING, ":8080", AT(metrics_address),
-          "Address of metrics; 0 = none." },
-        { "v", FLAG_INT, "0", AT(verbosity), "Verbosity of the log; 4 and more: debug.", 0, 10, false },
-        { "log-json", FLAG_BOOL, "false", AT(json_logs), "Logs one JSON object per line." },
+        ELECTION_FLAGS(AT, "60s", "45s", "5s", "", "Namespace of the lease; the agent's own if empty."),
+        ENDPOINT_FLAGS("", "Address", AT(health_address), ":8081", AT(metrics_address), ":8080"),
+        LOG_FLAGS(AT),
         { "work-path", FLAG_STRING, "/data", AT(work_path),
           "Folder for the mirror of the repository and for checkouts; it is the agent's alone." },
 
