@@ -10,7 +10,7 @@
 
 #include "common/base/memory.h"
 #include "common/net/address_guard.h"
-#include "e2e/devcluster/serving/http1_server_test.h"
+#include "common/net/real_server_test.h"
 
 static const char *refusal_by(const struct address_ranges *denied, const char *text)
 {
@@ -141,27 +141,17 @@ static void a_list_of_ranges_has_an_end(void **state)
         assert_string_equal(err.text, "more than 256 ranges of addresses");
 }
 
-struct rig {
-        struct loop *loop;
-        struct world world;
-        struct http1_server *server;
-        struct http_transport *client;
-        struct arena arena;
-        int served;
-        bool done;
-};
-
 static void answer(void *ctx, struct http_exchange *x)
 {
-        struct rig *r = ctx;
+        struct real_rig *r = ctx;
 
         r->served++;
         http_reply(x, 200, "text/plain", SLICE("hello"), NULL);
 }
 
-static int ask(struct rig *r, const char *host, const struct address_ranges *denied, struct error *err)
+static int ask(struct real_rig *r, const char *host, const struct address_ranges *denied, struct error *err)
 {
-        AUTO_FREE char *url = mem_printf("http://%s:%d", host, http1_server_port(r->server));
+        AUTO_FREE char *url = mem_printf("http://%s:%d", host, real_rig_port(r));
         struct http_endpoint e = { .base_url = url, .denied = denied };
         struct http_request rq = {
                 .endpoint = &e, .method = "GET", .path = "/", .deadline_ms = loop_now_ms(r->loop) + 20000
@@ -169,16 +159,13 @@ static int ask(struct rig *r, const char *host, const struct address_ranges *den
         struct http_response a;
 
         *err = (struct error){ 0 };
-        return http_roundtrip(r->client, &rq, &r->arena, &a, err);
+        return http_roundtrip(r->world.transport, &rq, &r->arena, &a, err);
 }
 
-static void ask_all(void *ctx)
+static void ask_all(struct real_rig *r)
 {
-        struct http_server_options o = { .bind = "127.0.0.1", .handle = answer, .ctx = ctx };
-        struct rig *r = ctx;
         struct error err;
 
-        assert_int_equal(http1_server_start(&r->world, &o, &r->server, &err), 0);
         assert_int_equal(ask(r, "127.0.0.1", NULL, &err), 0);
         assert_int_equal(ask(r, "127.0.0.1", &address_guard_strict, &err), ERR_FORBIDDEN);
         assert_string_equal(err.reason, HTTP_REASON_ADDRESS);
@@ -189,27 +176,12 @@ static void ask_all(void *ctx)
         assert_int_equal(ask(r, "0x7f.1", &address_guard_strict, &err), ERR_FORBIDDEN);
         assert_int_equal(ask(r, "localhost", NULL, &err), 0);
         assert_int_equal(r->served, 2);
-        http_transport_free(r->client);
-        http1_server_stop(r->server);
-        r->done = true;
 }
 
 /* What counts is where the connection goes, not what the URL says; and none that stands is taken. */
 static void no_connection_is_made_to_a_denied_address(void **state)
 {
-        struct error err = { 0 };
-        struct rig r = { .loop = loop_new_real(&err) };
-        struct fiber_group *group = fiber_group_new(r.loop, NULL, "test");
-
-        r.world = (struct world){ .loop = r.loop };
-        r.client = http_transport_curl(&r.world, &err);
-        assert_non_null(r.client);
-        assert_non_null(fiber_spawn(group, "ask", ask_all, &r));
-        loop_run(r.loop, &err);
-        assert_true(r.done);
-        fiber_group_end(group);
-        loop_free(r.loop);
-        arena_free(&r.arena);
+        with_real_server(answer, ask_all);
 }
 
 int main(void)
