@@ -123,3 +123,28 @@ const char *git_revision(const struct git_candidate *c, struct arena *arena)
 {
         return arena_printf(arena, "%s%ssha1:%s", c->label, *c->label ? "@" : "", c->commit.hex);
 }
+
+static char *put(char *to, const char *text)
+{
+        size_t n = strlen(text);
+
+        memcpy(to, text, n);
+        return to + n;
+}
+
+const char *git_choice_marks(const struct git_choice *c, struct arena *arena)
+{
+        size_t room = 1;
+        char *all, *end;
+
+        for (size_t i = 0; i < c->n; i++)
+                room += strlen(c->at[i].label) + strlen(c->at[i].commit.hex) + 2;
+        all = end = arena_alloc(arena, room);
+        for (size_t i = 0; all && i < c->n; i++) {
+                end = put(put(end, c->at[i].label), "@");
+                end = put(put(end, c->at[i].commit.hex), " ");
+        }
+        if (all)
+                *end = '\0';
+        return all;
+}

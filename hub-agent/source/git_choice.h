@@ -21,3 +21,6 @@ int git_choose(const struct git_reference *spec, const struct git_refs *refs, st
                struct git_choice *ret, struct error *err);
 /* "main@sha1:..." in the arena; NULL on no memory. */
 const char *git_revision(const struct git_candidate *c, struct arena *arena);
+/* All candidates with their commits, as which of them is the latest is known once it was looked at:
+ * "v1.0.0+a@1234... v1.0.0+b@5678... ". In the arena, which takes no more than that; NULL on no memory. */
+const char *git_choice_marks(const struct git_choice *c, struct arena *arena);

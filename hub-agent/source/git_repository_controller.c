@@ -101,22 +101,13 @@ static bool is_of_spec(const struct git_pass *g)
                equal_lists(&s->observed_sparse_checkout, &g->spec->sparse_checkout);
 }
 
-/* All candidates with their commits: which of them is the latest is known once it was looked at. */
-static const char *marks_of(const struct git_choice *c, struct arena *arena)
-{
-        const char *all = "";
-
-        for (size_t i = 0; i < c->n && all; i++)
-                all = arena_printf(arena, "%s%s@%s ", all, c->at[i].label, c->at[i].commit.hex);
-        return all;
-}
-
 static int is_unchanged(struct git_pass *g, const struct git_choice *c, bool *ret)
 {
         struct source_pass *p = g->pass;
         const struct source_artifact *a = p->run.status->artifact;
         const struct source_record *m = source_record_of(p);
-        const char *revision = git_revision(&c->at[0], p->rc->arena), *marks = marks_of(c, p->rc->arena);
+        const char *revision = git_revision(&c->at[0], p->rc->arena),
+                   *marks = git_choice_marks(c, p->rc->arena);
 
         if (!revision || !marks)
                 return error_no_memory(p->rc->err);
@@ -129,7 +120,7 @@ static int is_unchanged(struct git_pass *g, const struct git_choice *c, bool *re
 static void remember(struct git_pass *g, const struct git_choice *c, const char *revision)
 {
         struct source_record *m = source_record_of(g->pass);
-        const char *marks = marks_of(c, g->pass->rc->arena);
+        const char *marks = git_choice_marks(c, g->pass->rc->arena);
 
         if (!m || !marks)
                 return;
