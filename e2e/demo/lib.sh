@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What the scripts of the demo share: where the fleet lives, how its programs are started and kept.
+# What the scripts of the demo and their tests share: where the fleet lives, how its programs are started and kept.
 # DEMO_FOLDER: where the fleet lives instead of build/demo. DEMO_MEMBERS: so many members instead of 3.
 export DEMO_FOLDER=${DEMO_FOLDER:-build/demo}
 demo=$DEMO_FOLDER
@@ -93,4 +93,21 @@ build() {
         if make --no-print-directory -s -q "$@" 2>/dev/null; then return; fi
         say "0. Building devcluster, the agents and kubectl-fleet: half a minute on two cores, the first time"
         make --no-print-directory -s -j"$(nproc)" "$@" >"$demo.build.log" 2>&1 || { tail -n 20 "$demo.build.log" >&2; die "the build failed: see $demo.build.log"; }
+}
+
+# For the tests of it: counts, and shows of what failed its last words. `scratch` is a folder of the test's own.
+passed=0
+failed=0
+check() { # name, command...
+        local name=$1 began=$SECONDS
+        shift
+        # shellcheck disable=SC2154 # scratch: of the test
+        if "$@" >"$scratch/out" 2>&1; then
+                passed=$((passed + 1))
+                printf 'ok %s (%d s)\n' "$name" $((SECONDS - began))
+        else
+                failed=$((failed + 1))
+                printf 'FAILED %s\n' "$name"
+                tail -n 30 "$scratch/out"
+        fi
 }
