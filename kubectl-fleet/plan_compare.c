@@ -169,21 +169,20 @@ static int compared_from(struct comparison *c, int64_t from, bool removal, const
 
 /* ---- stages ---- */
 
-/* The first binding of each cluster that is there to stay. */
-static int map_bindings(struct comparison *c)
+struct map *plan_map_bindings(struct arena *arena, const struct object_list *bindings)
 {
-        c->bindings = map_of_arena(c->arena);
-        if (!c->bindings)
-                return ERR_NO_MEMORY;
-        for (size_t i = 0; i < c->parts->bindings.n; i++) {
-                const struct binding *b = (const struct binding *)c->parts->bindings.at[i];
+        struct map *m = map_of_arena(arena);
+
+        for (size_t i = 0; m && i < bindings->n; i++) {
+                const struct binding *b = (const struct binding *)bindings->at[i];
 
                 if (!b->spec || is_deleting(&b->object) || text_empty(b->spec->target_cluster) ||
-                    map_has(c->bindings, b->spec->target_cluster))
+                    map_has(m, b->spec->target_cluster))
                         continue;
-                TRY(map_put(c->bindings, b->spec->target_cluster, (void *)b));
+                if (map_put(m, b->spec->target_cluster, (void *)b) < 0)
+                        return NULL;
         }
-        return 0;
+        return m;
 }
 
 static int64_t index_at(const struct comparison *c, const char *cluster)
@@ -294,7 +293,8 @@ int plan_compare(struct arena *arena, const struct plan_parts *parts, const char
         *ret = (struct plan_view){ .run = parts->run, .compared = true };
         c.made = ARENA_NEW_ARRAY(arena, struct compared, 2 * (parts->bindings.n + 1));
         ret->at = ARENA_NEW_ARRAY(arena, struct request_plan, n + 1);
-        if (!c.made || !ret->at || map_bindings(&c) < 0)
+        c.bindings = parts->by_cluster ? parts->by_cluster : plan_map_bindings(arena, &parts->bindings);
+        if (!c.made || !ret->at || !c.bindings)
                 return error_no_memory(err);
         for (size_t i = 0; i < n; i++) {
                 const struct stage_status *stage = &s->stages_status.at[i];

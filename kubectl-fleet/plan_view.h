@@ -35,6 +35,7 @@ int plan_look(struct arena *arena, const struct update_run *run, const struct ob
 struct plan_parts {
         const struct update_run *run; /* initialized */
         struct object_list bindings;  /* struct binding, of its placement */
+        struct map *by_cluster;       /* plan_map_bindings(); NULL = it is made */
         struct object_list snapshots; /* struct resource_snapshot, whole */
         struct object_list requests;  /* struct approval_request, of the run */
 };
@@ -43,6 +44,8 @@ struct plan_parts {
  */
 int64_t plan_target(const struct update_run *run);
 int64_t plan_index_of(const struct update_run *run, const struct binding *b);
+/* The first binding of each cluster that is there to stay; NULL on no memory. In the arena. */
+struct map *plan_map_bindings(struct arena *arena, const struct object_list *bindings);
 /* What can be compared at all, and need not be waited for: 0, or ERR_NOT_FOUND in a sentence. */
 int plan_check_comparison(const struct plan_view *v, const char *stage, struct error *err);
 /* "parent-CRP=web,resource-index in (1,4)": of what the run brings and of what clusters have; the same text

@@ -30,13 +30,13 @@ static bool holds(const struct condition_list *l, const char *type)
 
 /* ---- gates ---- */
 
-static const char *wait_time_of(const struct stage_config *config, const char *type, bool before)
+static const char *wait_time_of(const struct stage_config *config, bool before)
 {
         const struct stage_task_list *l =
                 config ? before ? &config->before_stage_tasks : &config->after_stage_tasks : NULL;
 
         for (uint32_t i = 0; l && i < l->n; i++)
-                if (text_equal(l->at[i].type, type))
+                if (text_equal(l->at[i].type, STAGE_TASK_TIMED_WAIT))
                         return l->at[i].wait_time;
         return NULL;
 }
@@ -45,7 +45,7 @@ static const char *wait_time_of(const struct stage_config *config, const char *t
 static int64_t end_of_wait(const struct stage_status *s, const struct stage_config *config)
 {
         const struct condition *c = condition_find(&s->conditions, CONDITION_PROGRESSING);
-        const char *text = wait_time_of(config, STAGE_TASK_TIMED_WAIT, false);
+        const char *text = wait_time_of(config, false);
         int64_t ns;
 
         if (!c || !text_equal(c->reason, REASON_STAGE_WAITING) || c->last_transition_ms == TIME_NONE ||
@@ -70,6 +70,7 @@ static void look_at_gate(const struct stage_task_status *t, const struct stage_s
 
         *ret = (struct gate){ .type = t->type, .request = t->approval_request_name, .until_ms = TIME_NONE };
         ret->asked = request_of(requests, ret->request);
+        ret->wait_time = approval ? NULL : wait_time_of(config, false);
         if (holds(&t->conditions,
                   approval ? CONDITION_APPROVAL_REQUEST_APPROVED : CONDITION_WAIT_TIME_ELAPSED)) {
                 ret->state = GATE_PASSED;

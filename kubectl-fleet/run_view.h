@@ -24,6 +24,7 @@ struct gate {
         const char *type;    /* TimedWait, Approval */
         const char *request; /* name of the approval request; NULL = none */
         enum gate_state state;
+        const char *wait_time;                /* of a TimedWait, as the strategy says it; NULL */
         int64_t until_ms;                     /* of a TimedWait that is running; TIME_NONE */
         const struct approval_request *asked; /* of an Approval, where it was read; NULL */
 };

@@ -1,18 +1,6 @@
 /* The boards of `kubectl fleet runs`, word by word, and what stop, resume and retry do and refuse. */
+#include "kubectl-fleet/runs_test.h"
 #include "kubectl-fleet/fleet_test.h"
-
-#define AT(type, status, reason, message, time)                                                              \
-        "{'type':'" type "','status':'" status "','reason':'" reason "','message':'" message                 \
-        "','lastTransitionTime':'" time "','observedGeneration':1}"
-#define NOW(type, status, reason, message) AT(type, status, reason, message, "2026-01-01T00:00:00Z")
-#define INITIALIZED NOW("Initialized", "True", "UpdateRunInitializedSuccessfully", "fine")
-#define DONE                                                                                                 \
-        NOW("Progressing", "False", "StageUpdatingSucceeded", "")                                            \
-        "," NOW("Succeeded", "True", "StageUpdatingSucceeded", "")
-#define CLUSTER_DONE                                                                                         \
-        NOW("Started", "True", "ClusterUpdatingStarted", "")                                                 \
-        "," NOW("Succeeded", "True", "ClusterUpdatingSucceeded", "")
-#define CLUSTER(name, conditions) "{'clusterName':'" name "','conditions':[" conditions "]}"
 
 static void add_run(struct user *u, const char *name, const char *spec, const char *status)
 {
@@ -23,45 +11,6 @@ static void add_run(struct user *u, const char *name, const char *spec, const ch
               "'resourceSnapshotIndex':'1'%s}%s}",
               name, spec, status);
 }
-
-#define A_IS_DONE CLUSTER("a", CLUSTER_DONE)
-#define B_IS_DONE CLUSTER("b", CLUSTER_DONE)
-#define C_IS_DONE CLUSTER("c", CLUSTER_DONE)
-#define REQUEST_MADE NOW("ApprovalRequestCreated", "True", "S", "")
-#define REQUEST_APPROVED NOW("ApprovalRequestApproved", "True", "S", "")
-#define WAIT_IS_OVER NOW("WaitTimeElapsed", "True", "A", "")
-#define STAGE_WAITS                                                                                          \
-        AT("Progressing", "False", "StageUpdatingWaiting", "All is updated", "2025-12-31T23:58:00Z")
-#define NO_DELETION "'deletionStageStatus':{'stageName':'kubernetes-fleet.io/deleteStage','clusters':[]}"
-
-#define STRATEGY                                                                                             \
-        "'policySnapshotIndexUsed':'0','resourceSnapshotIndexUsed':'1','stagedUpdateStrategySnapshot':{"     \
-        "'stages':[{'name':'staging','afterStageTasks':[{'type':'TimedWait','waitTime':'1m0s'}]},{'name':"   \
-        "'canary','afterStageTasks':[{'type':'TimedWait','waitTime':'1h0m0s'},{'type':'Approval'}]},{"       \
-        "'name':'production'}]}"
-#define STAGING                                                                                              \
-        "{'stageName':'staging','startTime':'2025-12-31T23:50:00Z','endTime':'2025-12-31T23:52:30Z',"        \
-        "'conditions':[" DONE "],'clusters':[" A_IS_DONE "," B_IS_DONE "],'beforeStageTaskStatus':[{'type':" \
-        "'Approval','approvalRequestName':'r-before-staging','conditions':[" REQUEST_MADE                    \
-        "," REQUEST_APPROVED "]}],'afterStageTaskStatus':[{'type':'TimedWait','conditions':[" WAIT_IS_OVER   \
-        "]}]}"
-#define CANARY                                                                                               \
-        "{'stageName':'canary','startTime':'2025-12-31T23:55:00Z','conditions':[" STAGE_WAITS                \
-        "],'clusters':[" C_IS_DONE "],'afterStageTaskStatus':[{'type':'TimedWait'},{'type':'Approval',"      \
-        "'approvalRequestName':'r-after-canary','conditions':[" REQUEST_MADE "]}]}"
-#define PRODUCTION                                                                                           \
-        "{'stageName':'production','clusters':[{'clusterName':'d'},{'clusterName':'e'}],"                    \
-        "'beforeStageTaskStatus':[{'type':'Approval','approvalRequestName':'r-before-production'}]}"
-
-/* Three stages: one done with its gates behind it, one that waits, one to come. */
-#define STAGES STRATEGY ",'stagesStatus':[" STAGING "," CANARY "," PRODUCTION "]," NO_DELETION
-#define WAITING                                                                                              \
-        ",'status':{" STAGES ",'conditions':[" INITIALIZED                                                   \
-        "," NOW("Progressing", "False", "UpdateRunWaiting",                                                  \
-                "The updateRun is waiting for after-stage tasks in stage canary to complete") "]}"
-
-#define ENDED(status, reason)                                                                                \
-        "," NOW("Progressing", "False", reason, "over") "," NOW("Succeeded", status, reason, "over")
 
 USER_TEST(a_run_is_a_board_of_stages_and_gates, {
         add_run(u, "r", "", WAITING);
@@ -122,19 +71,6 @@ USER_TEST(gates_that_a_run_never_came_to_are_not_announced, {
         assert_int_equal(FLEET_RUN(u, "runs", "r"), 0);
         assert_lines(u->out.data, "  production  0/2  to come\n    before  not asked for\n");
 })
-
-#define STAGE_RUNS NOW("Progressing", "True", "StageUpdatingStarted", "")
-#define B_IS_UPDATING CLUSTER("b", AT("Started", "True", "S", "", "2025-12-31T23:59:00Z"))
-#define C_STARTED NOW("Started", "True", "S", "")
-#define C_FAILED NOW("Succeeded", "False", "ClusterUpdatingFailed", "the binding is not up-to-date")
-#define D_LEFT CLUSTER("d", NOW("Skipped", "True", "ClusterLeft", "the cluster left"))
-#define UPDATING(status)                                                                                     \
-        ",'status':{'resourceSnapshotIndexUsed':'1','stagesStatus':[{'stageName':'all','startTime':"         \
-        "'2025-12-31T23:58:00Z','conditions':[" STAGE_RUNS "],'clusters':[" A_IS_DONE "," B_IS_UPDATING ","  \
-        "{'clusterName':'c','conditions':[" C_STARTED "," C_FAILED "]}," D_LEFT ",{'clusterName':'e'}]}],"   \
-        "'leftOutClusters':[{'clusterName':'f','reason':'Joined'},{'clusterName':'g','reason':'InNoStage'}"  \
-        "],'deletionStageStatus':{'stageName':'kubernetes-fleet.io/deleteStage','clusters':[{'clusterName':" \
-        "'x'}]},'conditions':[" INITIALIZED status "]}"
 
 USER_TEST(clusters_under_way_failed_skipped_and_left_out_are_named, {
         add_run(u, "r", ",'retryOf':'q'",
