@@ -37,5 +37,3 @@ const char *page_board_stage_key(const struct page_board *b, size_t i); /* "stag
 int page_board_check_gate(const struct page_board *b, const struct stage_view *stage, const struct gate *g,
                           struct error *err);
 const char *page_tone(enum tone t); /* "good", "busy", "bad", "faint", "strong", "plain" */
-
-extern const struct page_view run_page_view;

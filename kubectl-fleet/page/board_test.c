@@ -12,6 +12,8 @@
 #include "kubectl-fleet/page/doc.h"
 #include "kubectl-fleet/runs_test.h"
 
+extern const struct page_view run_page_view;
+
 #define NOW_MS INT64_C(1767225600000)
 #define OBJECTS_MAX 1100
 

@@ -7,6 +7,11 @@ extern const struct page_view object_page_view;
 extern const struct page_view placement_page_view;
 extern const struct page_view run_page_view;
 
+extern const struct page_action approve_page_action;
+extern const struct page_action resume_page_action;
+extern const struct page_action retry_page_action;
+extern const struct page_action stop_page_action;
+
 const struct page_view *const page_views[] = {
         &fleet_page_view,
         &cluster_page_view,
@@ -17,5 +22,9 @@ const struct page_view *const page_views[] = {
 };
 
 const struct page_action *const page_actions[] = {
+        &approve_page_action,
+        &stop_page_action,
+        &resume_page_action,
+        &retry_page_action,
         NULL,
 };
