@@ -131,6 +131,13 @@ static uint64_t stamp_of(const struct place *p, const struct member_cluster *m, 
         return page_stamp_text(stamp, latest);
 }
 
+/* There are six steps of each cluster, and little to be said of most. */
+static void set_unless_empty(struct page_writer *w, const char *key, const char *text)
+{
+        if (!text_empty(text))
+                page_set_text(w, key, text, PAGE_MESSAGE_BYTES);
+}
+
 static json_t *steps_of(struct arena *arena, const struct place *p)
 {
         struct place_step steps[PLACE_STEPS_MAX];
@@ -143,9 +150,9 @@ static json_t *steps_of(struct arena *arena, const struct place *p)
                 page_begin(&w, arena);
                 page_set_string(&w, "step", steps[i].step);
                 page_set_string(&w, "state", page_standing(steps[i].standing));
-                page_set_string(&w, "word", steps[i].word);
-                page_set_text(&w, "reason", steps[i].reason, PAGE_MESSAGE_BYTES);
-                page_set_text(&w, "message", steps[i].message, PAGE_MESSAGE_BYTES);
+                set_unless_empty(&w, "word", steps[i].word);
+                set_unless_empty(&w, "reason", steps[i].reason);
+                set_unless_empty(&w, "message", steps[i].message);
                 page_set(&w, "since", page_time(steps[i].since_ms));
                 if (json_array_append_new(list, page_end(&w)) < 0)
                         return NULL;
