@@ -27,6 +27,17 @@ page_assets:
         ASSET("/shell.js", SCRIPT) .incbin "kubectl-fleet/page/web/shell.js"
         ASSET("/socket.js", SCRIPT) .incbin "kubectl-fleet/page/web/socket.js"
         ASSET("/words.js", SCRIPT) .incbin "kubectl-fleet/page/web/words.js"
+        ASSET("/table.js", SCRIPT) .incbin "kubectl-fleet/page/web/table.js"
+        ASSET("/views/cluster.js", SCRIPT) .incbin "kubectl-fleet/page/web/views/cluster.js"
+        ASSET("/views/fleet-colours.js", SCRIPT) .incbin "kubectl-fleet/page/web/views/fleet-colours.js"
+        ASSET("/views/fleet-map.js", SCRIPT) .incbin "kubectl-fleet/page/web/views/fleet-map.js"
+        ASSET("/views/fleet.js", SCRIPT) .incbin "kubectl-fleet/page/web/views/fleet.js"
+        ASSET("/views/object.js", SCRIPT) .incbin "kubectl-fleet/page/web/views/object.js"
+        ASSET("/views/placement.js", SCRIPT) .incbin "kubectl-fleet/page/web/views/placement.js"
+        ASSET("/views/placements.js", SCRIPT) .incbin "kubectl-fleet/page/web/views/placements.js"
+        ASSET("/views/runs.js", SCRIPT) .incbin "kubectl-fleet/page/web/views/runs.js"
+        ASSET("/views/steps.js", SCRIPT) .incbin "kubectl-fleet/page/web/views/steps.js"
+        ASSET("/views/troubles.js", SCRIPT) .incbin "kubectl-fleet/page/web/views/troubles.js"
         4:
         .pushsection .data.rel.ro.page_assets, "aw"
         .quad 0, 0, 0, 0
