@@ -177,6 +177,51 @@ static void a_client_that_vanishes_within_a_frame_is_gone(void **state)
         serve(echo, vanish_body);
 }
 
+#define NOISY_CLIENTS 300
+
+/* Frames whose heads and contents are drawn, some cut off. */
+static void append_noise(struct buf *b, uint32_t *seed)
+{
+        static const unsigned char firsts[] = { 0x81, 0x01, 0x00, 0x80, 0x82, 0x88, 0x89, 0x8a, 0xc1, 0x7f };
+        char text[300];
+        for (int frames = 0; frames < 8; frames++) {
+                for (size_t i = 0; i < sizeof(text); i++) {
+                        *seed = *seed * 1103515245 + 12345;
+                        text[i] = (char)(*seed >> 20 & (*seed >> 30 ? 0x7f : 0xff));
+                }
+                size_t n = (unsigned char)text[0] % 2 ? (unsigned char)text[1] : (unsigned char)text[1] % 4;
+                raw_frame_append(b, firsts[(unsigned char)text[2] % ARRAY_LEN(firsts)], text + 3, n);
+                if ((unsigned char)text[3] % 8 == 0)
+                        buf_append(b, text, (unsigned char)text[4] % 16);
+        }
+}
+static void noise_body(struct rig *r)
+{
+        uint32_t seed = 1;
+        for (int i = 0; i < NOISY_CLIENTS; i++) {
+                AUTO_BUF struct buf b;
+                struct raw_socket k;
+                buf_init(&b, 64 << 10);
+                append_noise(&b, &seed);
+                raw_socket_open(&k, r->loop, r->port);
+                raw_push(&k.raw, b.data, b.len);
+                for (int turn = 0; turn < 5 && !k.raw.ended; turn++)
+                        fiber_yield(r->loop);
+                raw_socket_close(&k);
+        }
+        struct raw_socket k;
+        raw_socket_open(&k, r->loop, r->port);
+        raw_socket_text(&k, "still here");
+        raw_socket_expect(&k, "still here");
+        raw_socket_close(&k);
+}
+static void noise_ends_its_socket_only(void **state)
+{
+        run_with(&(struct http_server_options){ .handle = say_path,
+                                                .websockets = { .sockets = 2 * NOISY_CLIENTS } },
+                 noise_body);
+}
+
 /* ---- the handshake ---- */
 
 static int refuse_strangers(void *ctx, struct http_exchange *x, const char **ret_why)
@@ -729,6 +774,7 @@ int main(void)
                 cmocka_unit_test(bad_frames_close_with_their_code),
                 cmocka_unit_test(a_message_that_is_too_long_closes_with_1009),
                 cmocka_unit_test(a_client_that_vanishes_within_a_frame_is_gone),
+                cmocka_unit_test(noise_ends_its_socket_only),
                 cmocka_unit_test(the_handshake_is_decided_on_and_known_to_the_function),
                 cmocka_unit_test(a_malformed_handshake_is_refused_and_meets_no_function),
                 cmocka_unit_test(sockets_have_places_of_their_own),
