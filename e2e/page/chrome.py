@@ -428,9 +428,14 @@ class Page:
 
     # ---- measuring ----
 
+    def _measured(self):
+        """Until all has come that the browser measured up to now."""
+        self.settle()
+        self.rig("tellAll")
+
     def long_tasks(self, over=LONG_TASK):
         """Milliseconds of the tasks that kept the page from answering for longer than that."""
-        self.settle()
+        self._measured()
         return [m["duration"] for m in self.measures if m["type"] == "longtask" and m["duration"] > over]
 
     @contextlib.contextmanager
@@ -452,13 +457,15 @@ class Page:
     def first_paint(self):
         """Milliseconds from the navigation to the first drawn content of the document that is shown."""
         document = self.evaluate("performance.timeOrigin")
-        painted = lambda: [m["start"] for m in self.measures if m["name"] == "first-contentful-paint" and m["document"] == document]
+
+        def painted():
+            return [m["start"] for m in self.measures if m["name"] == "first-contentful-paint" and m["document"] == document]
         self.browser.connection.pump(painted, PATIENCE, "something to be drawn")
         return painted()[0]
 
     def layout_shift(self):
         """How much moved without a user's doing, as the browser sums it up."""
-        self.settle()
+        self._measured()
         return sum(m["value"] for m in self.measures if m["type"] == "layout-shift")
 
     def heap(self):

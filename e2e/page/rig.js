@@ -5,14 +5,19 @@ const rig = globalThis.rig = {}
 
 // ---- the performance timeline ----
 
-for (const type of ['longtask', 'paint', 'largest-contentful-paint', 'layout-shift']) {
-  new PerformanceObserver(list => {
-    for (const e of list.getEntries()) {
-      if (e.hadRecentInput) continue
-      globalThis.tellRig(JSON.stringify({ document: performance.timeOrigin, type, name: e.name, start: e.startTime, duration: e.duration, value: e.value ?? 0 }))
-    }
-  }).observe({ type, buffered: true })
+const tell = entries => {
+  for (const e of entries.filter(e => !e.hadRecentInput)) {
+    globalThis.tellRig(JSON.stringify({ document: performance.timeOrigin, type: e.entryType, name: e.name, start: e.startTime, duration: e.duration, value: e.value ?? 0 }))
+  }
 }
+const observers = ['longtask', 'paint', 'largest-contentful-paint', 'layout-shift'].map(type => {
+  const observer = new PerformanceObserver(list => tell(list.getEntries()))
+  observer.observe({ type, buffered: true })
+  return observer
+})
+
+// Tells at once what the browser has measured: on its own it tells when it has nothing else to do.
+rig.tellAll = () => { for (const o of observers) tell(o.takeRecords()); return true }
 
 // ---- names for people ----
 
