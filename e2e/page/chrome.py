@@ -434,7 +434,8 @@ class Page:
         self.rig("tellAll")
 
     def long_tasks(self, over=LONG_TASK):
-        """Milliseconds of the tasks that kept the page from answering for longer than that."""
+        """Milliseconds of the tasks that kept the page from answering for longer than that. The browser misses some in a
+        document's first moments; tasks() misses none."""
         self._measured()
         return [m["duration"] for m in self.measures if m["type"] == "longtask" and m["duration"] > over]
 
