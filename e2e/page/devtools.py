@@ -208,6 +208,7 @@ class Process:
             return
         process, self.process = self.process, None
         all_of_it = family(process.pid)
+        watched = [f for pid, _ in all_of_it if (f := descriptor_of(pid)) is not None]
         os.close(self.to)
         try:
             process.wait(ENDING)
@@ -217,6 +218,9 @@ class Process:
             kill_all(all_of_it)
             process.kill()
             process.wait()
+            for one in watched:  # who still ends might write into the folder while it is removed
+                select.select([one], [], [], ENDING)
+                os.close(one)
             os.close(self.of)
             self.scratch.remove()
 
