@@ -224,7 +224,9 @@ static int take_message(struct page_session *s, struct slice text)
         AUTO_JSON json_t *message = NULL;
         struct error err = { 0 };
 
-        if (doc_parse(text, &message, &err) < 0)
+        if (doc_parse(text, &message, &err) == ERR_NO_MEMORY)
+                return ERR_NO_MEMORY;
+        if (!message)
                 return put_fault(s, err.text);
         if (!json_is_object(message))
                 return put_fault(s, "a message is an object");
@@ -291,9 +293,9 @@ static void listen_to(void *ctx)
                         code = take_message(s, text);
                 else if (code == ERR_TIMEOUT)
                         session_end(s, PAGE_CLOSE_EXPIRED, "the token has expired");
-                if (code == ERR_NO_MEMORY)
-                        code = websocket_gone(s->socket) ? ERR_CLOSED : 0;
         }
+        if (code == ERR_NO_MEMORY) /* what was asked for is lost: the browser comes again */
+                session_end(s, PAGE_CLOSE_BUSY, "no memory");
         session_end(s, 0, NULL);
 }
 

@@ -38,8 +38,9 @@ static void run_call(void *ctx)
                 error_set(&err, code, "%s: %s", c->action->name, error_code_name(code));
         if (code == 0 && !done && !(done = json_object()))
                 code = error_no_memory(&err);
-        if (code != ERR_CANCELLED)
-                (void)session_put_doc(s, answer_of(c->number, code, done, &err));
+        if (code != ERR_CANCELLED &&
+            session_put_doc(s, answer_of(c->number, code, done, &err)) == ERR_NO_MEMORY)
+                session_end(s, PAGE_CLOSE_BUSY, "no memory"); /* so that the browser does not wait for it */
         s->n_calls--;
         free_call(c);
 }
