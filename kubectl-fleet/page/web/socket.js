@@ -2,6 +2,8 @@
  * was lost (docs/page.md, "The socket"). Knows nothing of the screen. */
 
 const FIRST_WAIT = 500, LONGEST_WAIT = 15000; // ms between tries
+const LINGER = 10000;                         // ms that a view stays open for those who come back
+const LINGERING = 3;                          // of them at once: the server allows few
 const SETTLED = 10000;                        // a connection that held so long begins anew with the shortest wait
 
 function emptyDoc() {
@@ -61,14 +63,16 @@ function replace(old, fresh, change) {
         Object.assign(old, fresh);
 }
 
+/* One document, for all who look at the same. */
 class Opened {
-        constructor(view, args, onChange) {
+        constructor(view, args) {
                 this.view = view;
                 this.args = args;
-                this.onChange = onChange;
+                this.lookers = new Set(); // functions of (doc, change)
                 this.doc = emptyDoc();
                 this.number = 0;
-                this.told = false; // onChange was called before
+                this.told = false; // there is something to show
+                this.timer = 0;    // until it is let go
                 this.restart();
         }
 
@@ -94,7 +98,17 @@ class Opened {
                 this.change = emptyChange();
                 change.first = !this.told;
                 this.told = true;
-                this.onChange(this.doc, change);
+                for (const look of [...this.lookers])
+                        look(this.doc, change);
+        }
+
+        /* Who comes later gets what is there, soon. */
+        look(onChange) {
+                this.lookers.add(onChange);
+                const change = { ...emptyChange(), first: true, head: true, hidden: true, error: true };
+
+                if (this.told)
+                        queueMicrotask(() => this.lookers.has(onChange) && onChange(this.doc, change));
         }
 }
 
@@ -134,17 +148,39 @@ export class Live {
                 this.connect();
         }
 
+        /* onChange(doc, change) of each change, and soon where the document is there already. What nobody looks at any
+         * more stays open for a moment, since people go back. */
         open(view, args, onChange) {
-                const o = new Opened(view, args, onChange);
+                const same = JSON.stringify([view, args]);
+                let o = [...this.opened.values()].find((x) => JSON.stringify([x.view, x.args]) === same);
 
-                this.send_open(o);
+                if (!o)
+                        this.sendOpen(o = new Opened(view, args));
+                clearTimeout(o.timer);
+                const look = (doc, change) => onChange(doc, change); // one's own, should the function be another's, too
+
+                o.look(look);
                 return {
                         doc: o.doc,
                         close: () => {
-                                if (this.opened.delete(o.number))
-                                        this.send({ close: o.number });
+                                if (o.lookers.delete(look) && !o.lookers.size)
+                                        this.linger(o);
                         },
                 };
+        }
+
+        linger(o) {
+                o.timer = setTimeout(() => this.letGo(o), LINGER);
+                const idle = [...this.opened.values()].filter((x) => !x.lookers.size);
+
+                if (idle.length > LINGERING) // the one that was opened first
+                        this.letGo(idle.find((x) => x !== o));
+        }
+
+        letGo(o) {
+                clearTimeout(o.timer);
+                if (this.opened.delete(o.number))
+                        this.send({ close: o.number });
         }
 
         call(action, args = {}) {
@@ -218,7 +254,7 @@ export class Live {
                         this.socket.send(JSON.stringify(message));
         }
 
-        send_open(o) {
+        sendOpen(o) {
                 this.opened.delete(o.number);
                 o.number = ++this.last;
                 this.opened.set(o.number, o);
@@ -248,8 +284,12 @@ export class Live {
                 this.began = Date.now();
                 this.onState({ name: 'connected' });
                 for (const o of [...this.opened.values()]) {
-                        o.restart();
-                        this.send_open(o);
+                        if (o.lookers.size) {
+                                o.restart();
+                                this.sendOpen(o);
+                        } else {
+                                this.opened.delete(o.number);
+                        }
                 }
         }
 

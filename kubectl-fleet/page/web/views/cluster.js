@@ -156,6 +156,7 @@ function show(root, args, page) {
                                 toneRank(x.standing) - toneRank(y.standing) || (a < b ? -1 : 1));
 
                         setText(count, plural(list.length, 'placement'));
+                        setHidden(count, list.length === 0);
                         setHidden(none, list.length > 0);
                         keyed(shares, list, ([key]) => key, make, (el, [, row]) => made.get(el).write(row),
                                 change.first ? null : change.rows.shares || new Set());

@@ -98,9 +98,11 @@ class Attention {
                 this.link = link;
                 this.lists = ['In trouble', 'Runs', 'Drifted or different', 'Under way'].map((title) => {
                         const head = h('h2', title), list = h('ul', { class: 'attention' });
-                        const rest = h('a', { class: 'panel-body' });
+                        const rest = h('a');
 
-                        return { title, head, list, rest, box: h('section', { class: 'panel' }, head, list, h('p', rest)) };
+                        const box = h('section', { class: 'panel' }, head, list, h('p', { class: 'panel-body' }, rest));
+
+                        return { title, head, list, rest, box };
                 });
                 this.calm = h('section', { class: 'panel' }, h('h2', 'What needs you'),
                         h('div', { class: 'panel-body' }, nothing('Nothing. All is well.')));

@@ -38,8 +38,8 @@ function columnsFor(page) {
                 name: 'apart', title: 'Not as on the hub', first: 'down', class: 'faint',
                 sort: (row) => (row.drifted || 0) + (row.differing || 0), write: (el, row) => setText(el, apartText(row)),
         }, {
-                name: 'since', title: 'Age', sort: (row) => -(row.since || 0), make: () => ago(0, 'age'),
-                write: (el, row) => setAgo(el, row.since),
+                name: 'age', title: 'Age', sort: (row) => -(row.created || 0), make: () => ago(0, 'age'),
+                write: (el, row) => setAgo(el, row.created),
         }];
 }
 

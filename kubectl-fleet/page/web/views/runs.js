@@ -40,7 +40,7 @@ function columnsFor(page) {
                         setAttr(el, 'title', row.message || null);
                 },
         }, {
-                name: 'since', title: 'Age', sort: (row) => -(row.since || 0), make: () => ago(0, 'age'),
+                name: 'age', title: 'Age', sort: (row) => -(row.since || 0), make: () => ago(0, 'age'),
                 write: (el, row) => setAgo(el, row.since),
         }];
 }
