@@ -131,7 +131,7 @@ static inline int scene_compare(const void *a, const void *b)
         return order ? order : strcmp(x->meta.name, y->meta.name);
 }
 
-/* As an informer would: projections, or metadata alone. */
+/* As an informer would: projections, metadata alone, or whole. */
 static inline void scene_fill(struct scene *s, struct page_need *need, struct arena *arena)
 {
         struct fetch *f = &need->fetch;
@@ -149,8 +149,8 @@ static inline void scene_fill(struct scene *s, struct page_need *need, struct ar
                         continue;
                 buf_init(&text, 8u << 20);
                 doc_write(s->at[i].doc, &text);
-                if (object_decode(kind, (struct slice){ text.data, text.len }, DECODE_PROJECTION, NULL, &o,
-                                  &err) < 0)
+                if (object_decode(kind, (struct slice){ text.data, text.len },
+                                  f->whole ? DECODE_FULL : DECODE_PROJECTION, NULL, &o, &err) < 0)
                         fprintf(stderr, "%s\n", err.text);
                 assert_int_equal(err.code, 0);
                 assert_int_equal(arena_defer(arena, scene_let_go, o), 0);
