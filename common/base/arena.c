@@ -41,8 +41,8 @@ static size_t limit_of(const struct arena *a)
 static struct arena_chunk *add_chunk(struct arena *a, size_t need)
 {
         size_t size = a->head ? MIN(a->head->size * 2, CHUNK_LARGEST) : CHUNK_FIRST;
-        bool own = a->head && need > size / 2;
-        size = own ? need : MAX(size, need);
+        bool own = a->head && (a->apart || need > size / 2);
+        size = own || a->apart ? need : MAX(size, need);
         struct arena_chunk *chunk = mem_alloc(sizeof(*chunk) + size);
         if (!chunk)
                 return NULL;
@@ -63,7 +63,7 @@ static void *take(struct arena *a, size_t size, size_t align, size_t gap)
                 return NULL;
         struct arena_chunk *chunk = a->head;
         size_t at = chunk ? (chunk->used + align - 1) & ~(align - 1) : 0;
-        if (!chunk || at > chunk->size || size + gap > chunk->size - at) {
+        if (!chunk || a->apart || at > chunk->size || size + gap > chunk->size - at) {
                 chunk = add_chunk(a, size + gap);
                 at = 0;
         }

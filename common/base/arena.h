@@ -8,6 +8,7 @@ struct arena {
         struct arena_defer *defers;
         size_t used;  /* bytes handed out, for accounting */
         size_t limit; /* 0 = ARENA_DEFAULT_LIMIT of limits.h */
+        bool apart;   /* for tests: each allocation is one of the heap, so that mem_fail_at() reaches it */
 };
 
 #define ARENA_INIT                                                                                           \

@@ -125,6 +125,22 @@ static void an_arena_is_aligned_limited_and_runs_its_defers_backwards(void **sta
         assert_string_equal(arena_printf(&a, "%s-%d", "x", 5), "x-5");
 }
 
+static void of_an_arena_whose_allocations_stand_apart_each_fails_alone(void **state)
+{
+        for (uint64_t n = 1; n <= 4; n++) {
+                AUTO_ARENA struct arena a = { .apart = true };
+                mem_fail_at(n, false);
+                assert_int_equal(arena_alloc(&a, 16) == NULL, n == 1);
+                assert_int_equal(arena_strdup(&a, "x") == NULL, n == 2);
+                assert_int_equal(arena_printf(&a, "%0100d", 1) == NULL, n == 3);
+                assert_int_equal(arena_calloc(&a, 3, 700) == NULL, n == 4);
+                assert_true(mem_fault_fired());
+                mem_fail_at(0, false);
+                arena_reset(&a);
+                assert_non_null(arena_alloc(&a, 16));
+        }
+}
+
 static void sanitizers_see_who_touches_what_is_behind_the_end_of_a_list(void **state)
 {
 #ifdef ARGOSY_ASAN
@@ -361,6 +377,7 @@ int main(void)
                 cmocka_unit_test(threads_are_counted_together),
                 cmocka_unit_test(what_another_thread_frees_is_gone),
                 cmocka_unit_test(an_arena_is_aligned_limited_and_runs_its_defers_backwards),
+                cmocka_unit_test(of_an_arena_whose_allocations_stand_apart_each_fails_alone),
                 cmocka_unit_test(sanitizers_see_who_touches_what_is_behind_the_end_of_a_list),
                 cmocka_unit_test(a_buffer_keeps_its_first_failure),
                 cmocka_unit_test(a_buffer_is_cut_to_what_it_began_with),

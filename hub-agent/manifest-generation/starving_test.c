@@ -164,26 +164,15 @@ static int look_twice(void *ctx, struct arena *arena)
         return work_diff_make(&f->tree, &before, false, arena, &d, NULL);
 }
 
-/* The room for new files makes the arena large: each failure alone is enough. */
 static void in_fiber(void *ctx)
 {
         struct folder *f = ctx;
         struct volume_writer *w = NULL;
-        bool fired = true;
 
         assert_int_equal(volume_create(f->tree.volume, "a/b.yaml", &w, NULL), 0);
         assert_int_equal(volume_append(w, "x", 1, NULL), 0);
         assert_int_equal(volume_commit(w, NULL), 0);
-        for (uint64_t n = 1; fired; n++) {
-                AUTO_ARENA struct arena arena = ARENA_INIT;
-                int code;
-
-                mem_fail_at(n, false);
-                code = look_twice(f, &arena);
-                fired = mem_fault_fired();
-                mem_fail_at(0, false);
-                assert_int_equal(code, fired ? ERR_NO_MEMORY : 0);
-        }
+        each_allocation_fails(look_twice, f);
         f->done = true;
 }
 
