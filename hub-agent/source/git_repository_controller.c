@@ -326,7 +326,7 @@ static int look(struct git_pass *g, struct remote *remote)
         struct reconcile *rc = p->rc;
         const struct git_refs *refs = remote_refs(remote);
         const struct git_candidate *found = NULL;
-        struct git_choice choice;
+        struct git_choice choice = { 0 };
         const char *revision;
         bool same = false;
 
