@@ -40,7 +40,8 @@ struct error {
 /* Sets code and text and returns the code; a NULL err is fine. Over-long text is cut and ends in "...". */
 int error_set(struct error *err, enum error_code code, const char *fmt, ...) PRINTF_LIKE(3, 4);
 /* Puts "context: " before the text, keeps everything else, returns the code. A text for which there is no
- * room loses its middle. */
+ * room loses its middle. Where nobody wants the error its code is not known here, and ERR_INTERNAL comes
+ * back: who may be called so and has the code of what failed uses TRY_WRAP, or returns it himself. */
 int error_wrap(struct error *err, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void error_set_reason(struct error *err, const char *reason); /* after error_set, which empties it */
 int error_no_memory(struct error *err);                       /* ERR_NO_MEMORY, fixed text */
@@ -57,4 +58,14 @@ bool error_is_retryable(int code); /* RETRY, CONFLICT, GONE, TIMEOUT, TOO_MANY, 
                 int try_result_ = (call);                                                                    \
                 if (try_result_ < 0)                                                                         \
                         return try_result_;                                                                  \
+        } while (0)
+/* The same, with context put before the text: error_wrap(err, ...). The code is the call's, also where `err`
+ * is NULL. */
+#define TRY_WRAP(call, err, ...)                                                                             \
+        do {                                                                                                 \
+                int try_result_ = (call);                                                                    \
+                if (try_result_ < 0) {                                                                       \
+                        (void)error_wrap((err), __VA_ARGS__);                                                \
+                        return try_result_;                                                                  \
+                }                                                                                            \
         } while (0)

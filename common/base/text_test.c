@@ -141,6 +141,22 @@ static void a_long_text_keeps_its_beginning_and_its_end(void **state)
         }
 }
 
+static int wrapped(int code, struct error *err)
+{
+        TRY_WRAP(code < 0 ? error_set(err, code, "moved") : 0, err, "update %s", "web");
+        return 7;
+}
+
+static void a_wrapped_error_keeps_its_code_where_nobody_wants_the_text(void **state)
+{
+        struct error err = { 0 };
+
+        assert_int_equal(wrapped(ERR_CONFLICT, NULL), ERR_CONFLICT);
+        assert_int_equal(wrapped(ERR_CONFLICT, &err), ERR_CONFLICT);
+        assert_string_equal(err.text, "update web: moved");
+        assert_int_equal(wrapped(0, NULL), 7);
+}
+
 static void errors_are_wrapped_outside_in_and_cut_with_dots(void **state)
 {
         struct error err = { 0 };
@@ -212,6 +228,7 @@ int main(void)
                 cmocka_unit_test(names_follow_the_rules_of_kubernetes),
                 cmocka_unit_test(base64_round_trips_and_refuses_what_is_not),
                 cmocka_unit_test(a_long_text_keeps_its_beginning_and_its_end),
+                cmocka_unit_test(a_wrapped_error_keeps_its_code_where_nobody_wants_the_text),
                 cmocka_unit_test(errors_are_wrapped_outside_in_and_cut_with_dots),
                 cmocka_unit_test(lines_have_their_text_and_json_form),
                 cmocka_unit_test(a_pair_that_does_not_fit_is_left_out_and_the_line_marked),

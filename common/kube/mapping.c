@@ -163,8 +163,7 @@ static int get_doc(struct building *b, const char *path, const char *accept, jso
         struct http_response r;
 
         TRY(kube_raw_accept(b->mapper->kube, "GET", path, accept, &arena, &r, b->err));
-        if (doc_parse(r.body, ret, b->err) < 0)
-                return error_wrap(b->err, "discovery: %s", path);
+        TRY_WRAP(doc_parse(r.body, ret, b->err), b->err, "discovery: %s", path);
         return 0;
 }
 
@@ -352,7 +351,7 @@ int kube_mapper_refresh(struct kube_mapper *m, bool *ret_changed, struct error *
                 r = carry_over(&b);
         if (r < 0) {
                 table_free(b.table);
-                return error_wrap(b.err, "discovery");
+                return error_wrap(b.err, "discovery"), r;
         }
         mark_preferred(b.table);
         b.table->hash = hash_table(b.table);

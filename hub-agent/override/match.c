@@ -208,8 +208,7 @@ int override_rule_matches(const struct override_rule *rule, const struct member_
 
                 if (!labels)
                         continue;
-                if (label_selector_check(labels, err) < 0)
-                        return error_wrap(err, "invalid cluster label selector");
+                TRY_WRAP(label_selector_check(labels, err), err, "invalid cluster label selector");
                 if (label_selector_matches(labels, &cluster->object.meta.labels))
                         return 1;
         }

@@ -43,8 +43,7 @@ int token_claims_read(const char *token, struct arena *arena, struct token_claim
         struct token_claims c = { 0 };
 
         TRY(jwt_read(token, &payload, err));
-        if (doc_parse(slice_of(payload), &claims, err) < 0)
-                return error_wrap(err, "the token's claims");
+        TRY_WRAP(doc_parse(slice_of(payload), &claims, err), err, "the token's claims");
         TRY(read_subject(claims, arena, &c, err));
         c.issued_ms = claim_ms(claims, "iat");
         c.expires_ms = claim_ms(claims, "exp");

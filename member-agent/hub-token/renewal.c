@@ -109,8 +109,7 @@ static int read_secret(const struct token_renewal_options *o, char **ret, struct
         if (!encoded)
                 return error_set(err, ERR_INVALID, "Secret %s/%s has no key \"" KEY "\"", o->secret_ns,
                                  o->secret_name);
-        if (decode(encoded, ret, err) < 0)
-                return error_wrap(err, "Secret %s/%s", o->secret_ns, o->secret_name);
+        TRY_WRAP(decode(encoded, ret, err), err, "Secret %s/%s", o->secret_ns, o->secret_name);
         return 0;
 }
 
