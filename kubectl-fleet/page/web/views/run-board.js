@@ -77,7 +77,7 @@ class Column {
                 setAttr(el, 'data-tone', sign.dataset.tone);
                 setAttr(el, 'data-state', row.state);
                 setText(name, row.cluster);
-                setAttr(name, 'title', row.cluster);
+                setAttr(name, 'title', row.message ? `${row.cluster}: ${row.message}` : row.cluster);
                 setAgo(since, row.since, row.state === 'updating' ? 'for' : 'ago');
                 setText(word, row.word);
                 setText(message, row.message);
