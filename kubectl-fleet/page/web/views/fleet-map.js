@@ -159,7 +159,10 @@ export class FleetMap {
                 return true;
         }
 
+        /* A tile that goes to another group is made anew there; the keyboard follows it. */
         drawAll(rows, query) {
+                const held = this.root.contains(document.activeElement) ? document.activeElement.dataset.key : undefined;
+
                 this.by = query.by || 'region';
                 this.words = wordsOf(query.q);
                 this.colour = query.colour || 'health';
@@ -180,6 +183,8 @@ export class FleetMap {
                 });
                 this.resize();
                 this.mark(this.tiles.has(this.marked) ? this.marked : this.tiles.keys().next().value);
+                if (held !== undefined && document.activeElement.dataset.key !== held)
+                        this.tiles.get(held)?.focus({ preventScroll: true });
         }
 
         makeGroup() {
