@@ -109,6 +109,15 @@ static int read_live(struct reconcile *one, struct item_run *r, json_t **ret)
         return 0;
 }
 
+/* There is nothing to try again before a sync. */
+static void rest(struct generator_agent *a, const struct sync_item *item)
+{
+        struct known_object *k = hub_view_known(a->view, item->object.identity);
+
+        if (k)
+                k->due_ms = INT64_MAX;
+}
+
 static bool is_ignored_there(struct rank_run *run, struct sync_item *item, const char *value)
 {
         if (!text_equal(value, "true"))
@@ -116,6 +125,7 @@ static bool is_ignored_there(struct rank_run *run, struct sync_item *item, const
         tell_once(run->a, false, "not applying resource; ignore annotation in cluster resource",
                   item->object.identity);
         item->outcome = ITEM_IGNORED;
+        rest(run->a, item);
         return true;
 }
 
@@ -255,8 +265,10 @@ static int prepare(struct rank_run *run, struct item_run *r, struct error *err)
         struct kube_mapped mapped;
         int code;
 
-        if (!is_applied(run, r->item, &why))
+        if (!is_applied(run, r->item, &why)) {
+                rest(a, r->item);
                 return 0;
+        }
         code = kube_mapper_api_version(a->mapper, o->api_version, o->kind, &mapped, &why);
         if (code == ERR_CANCELLED)
                 return error_set(err, code, "cancelled");

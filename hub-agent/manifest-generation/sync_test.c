@@ -152,6 +152,37 @@ RIG_TEST(what_says_ignore_is_left_alone_in_git_and_on_the_hub, {
         generator_end(&g);
 })
 
+/* How much happens is measured by what is allocated. */
+static uint64_t allocations_within(struct generator *g, int64_t ms)
+{
+        uint64_t before = mem_alloc_count();
+
+        pass(g, ms);
+        return mem_alloc_count() - before;
+}
+
+RIG_TEST(what_is_changed_and_left_alone_is_not_looked_at_again_and_again, {
+        struct generator g;
+        uint64_t quiet;
+
+        begin(r, &g, CONFIG_MAP("one", "{a: b}"));
+        pass(&g, 11 * MINUTES);
+        quiet = allocations_within(&g, 15 * MINUTES);
+        assert_int_equal(rig_merge(r, CONFIGS "one",
+                                   "{\"metadata\":{\"annotations\":{\"fluxcd.io/ignore\":\"true\"}}}"),
+                         200);
+        assert_in_range(allocations_within(&g, 15 * MINUTES), 0, 2 * quiet);
+        commit_file(&g.repository, "a.yaml",
+                    "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: one, namespace: apps, annotations: "
+                    "{fluxcd.io/ignore: 'true'}}\n");
+        assert_int_equal(
+                rig_merge(r, CONFIGS "one", "{\"metadata\":{\"annotations\":{\"fluxcd.io/ignore\":null}}}"),
+                200);
+        pass(&g, 6 * MINUTES);
+        assert_in_range(allocations_within(&g, 15 * MINUTES), 0, 2 * quiet);
+        generator_end(&g);
+})
+
 /* spec/flux-yaml.md checklist 41 */
 RIG_TEST(other_namespaces_are_neither_read_nor_written, {
         static const char *const allowed[] = { "apps" };
@@ -493,6 +524,7 @@ int main(void)
                 cmocka_unit_test(what_fails_is_tried_at_growing_intervals),
                 cmocka_unit_test(kinds_of_the_fleet_are_refused_by_name),
                 cmocka_unit_test(what_says_ignore_is_left_alone_in_git_and_on_the_hub),
+                cmocka_unit_test(what_is_changed_and_left_alone_is_not_looked_at_again_and_again),
                 cmocka_unit_test(other_namespaces_are_neither_read_nor_written),
                 cmocka_unit_test(what_somebody_changes_on_the_hub_is_mended_within_seconds),
                 cmocka_unit_test(without_drift_it_is_mended_by_the_next_sync),
