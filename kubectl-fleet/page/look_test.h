@@ -145,9 +145,9 @@ static inline void scene_fill(struct scene *s, struct page_need *need, struct ar
                 struct object *o;
                 struct error err = { 0 };
 
+                buf_init(&text, 8u << 20);
                 if (!scene_wants(f, &s->at[i], arena))
                         continue;
-                buf_init(&text, 8u << 20);
                 doc_write(s->at[i].doc, &text);
                 if (object_decode(kind, (struct slice){ text.data, text.len },
                                   f->whole ? DECODE_FULL : DECODE_PROJECTION, NULL, &o, &err) < 0)
