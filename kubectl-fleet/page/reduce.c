@@ -110,3 +110,27 @@ struct object *page_reduce_placement(struct intern_table *interns, const struct 
                 put_shared(&r, from, (struct placement *)block);
         return block;
 }
+
+/* ---- Works ---- */
+
+struct object *page_reduce_work(struct intern_table *interns, const struct object *o)
+{
+        const struct work *from = (const struct work *)o;
+        struct work less = *from;
+        struct work_status status;
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+
+        if (!from->status || !from->status->manifest_conditions.n)
+                return object_ref(o);
+        status = *from->status;
+        status.manifest_conditions.at =
+                arena_memdup(&arena, status.manifest_conditions.at,
+                             status.manifest_conditions.n * sizeof(*status.manifest_conditions.at));
+        if (!status.manifest_conditions.at)
+                return NULL;
+        for (uint32_t i = 0; i < status.manifest_conditions.n; i++)
+                status.manifest_conditions.at[i].back_reported_status = NULL;
+        less.status = &status;
+        less.spec = NULL;
+        return object_block(&less.object, o, interns);
+}

@@ -121,11 +121,44 @@ static void any_allocation_may_fail(void **state)
         intern_table_free(interns);
 }
 
+static void a_work_is_kept_without_its_manifests_once_they_are_told_of(void **state)
+{
+        static const char *const status[] = {
+                "",
+                ",\"status\":{\"manifestConditions\":[{\"identifier\":{\"kind\":\"Secret\",\"name\":\"s\"},"
+                "\"conditions\":[]}]}"
+        };
+        for (int told = 0; told < 2; told++) {
+                AUTO_BUF struct buf b;
+                struct object *o = NULL, *less;
+                const struct work *w;
+
+                buf_init(&b, 4096);
+                buf_printf(&b,
+                           "{\"metadata\":{\"name\":\"w\",\"namespace\":\"n\"},\"spec\":{\"workload\":{"
+                           "\"manifests\":"
+                           "[{\"kind\":\"Secret\"}]}}%s}",
+                           status[told]);
+                assert_int_equal(object_decode(&work_kind, (struct slice){ b.data, b.len }, DECODE_FULL, NULL,
+                                               &o, NULL),
+                                 0);
+                less = page_reduce_work(NULL, o);
+                w = (const struct work *)less;
+                object_unref(o);
+                assert_string_equal(w->object.meta.name, "w");
+                assert_int_equal(w->spec != NULL, !told);
+                if (told)
+                        assert_string_equal(w->status->manifest_conditions.at[0].identifier->name, "s");
+                object_unref(less);
+        }
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(a_reduced_placement_stands_as_before),
                 cmocka_unit_test(clusters_where_all_is_well_share_their_conditions),
+                cmocka_unit_test(a_work_is_kept_without_its_manifests_once_they_are_told_of),
                 cmocka_unit_test(any_allocation_may_fail),
         };
 

@@ -99,14 +99,17 @@ static bool is_placement(const struct kind *k)
 
 static bool is_reduced(const struct fetch *f)
 {
-        return is_placement(f->kind) && !f->name && !f->whole && !f->metadata_only;
+        if (f->name || f->metadata_only)
+                return false;
+        return f->whole ? f->kind == &work_kind : is_placement(f->kind);
 }
 
 static struct object *reduce(void *ctx, const struct object *o)
 {
         const struct page_source *s = ctx;
 
-        return page_reduce_placement(s->all->interns, o);
+        return is_placement(s->fetch.kind) ? page_reduce_placement(s->all->interns, o)
+                                           : page_reduce_work(s->all->interns, o);
 }
 
 static bool concerns(const struct page_use *u, const struct object *o)

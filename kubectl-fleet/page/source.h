@@ -3,6 +3,7 @@
  *
  * A list of all placements of a kind is kept small, for it is large: of each cluster in a status what tells
  * how far it is; conditions that are True have neither message nor time. Who wants more names the placement.
+ * A list of whole Works has their manifests only until the member has told of them.
  */
 #pragma once
 
