@@ -172,16 +172,15 @@ static void values_of_a_secret_are_never_sent(void **state)
                                                                                    "valueInMember':'SECRET3'}"
                                                                                    "]}]");
         bind(s, "web", "bravo", "'conditions':[" NOT_APPLIED "]");
-        put_work(
-                s, "bravo", COND("Applied", "False", ""),
-                "{'identifier':{'ordinal':0,'version':'v1','kind':'Secret','resource':'secrets','namespace':"
-                "'web','name':'s'},'conditions':[" COND(
-                        "Applied",
-                        "False", "Invalid value: SECRET4") "],'diffDetails':{" TIMES("firstDiffedObservedTim"
-                                                                                     "e") "'observedDiffs':[{"
-                                                                                          "'path':'/data/p',"
-                                                                                          "'valueInHub':'"
-                                                                                          "SECRET5'}]}}");
+        put_work(s, "bravo", COND("Applied", "False", ""),
+                 "{'identifier':{'ordinal':0,'version':'v1','kind':'Secret','resource':'secrets','namespace':"
+                 "'web','name':'s'},'conditions':[" COND(
+                         "Applied", "False",
+                         "Invalid value: SECRET4") "],'diffDetails':{" TIMES("firstDiffedObservedTim"
+                                                                             "e") "'observedDiffs':[{"
+                                                                                  "'path':'/data/p',"
+                                                                                  "'valueInHub':'"
+                                                                                  "SECRET5'}]}}");
         scene_look(s, view);
         assert_has(scene_head(s), "{'hidden':true}");
         assert_has(
