@@ -203,7 +203,7 @@ static json_t *cluster_row(struct arena *arena, const struct place *p, const str
 
         page_begin(&w, arena);
         page_set_string(&w, "cluster", p->cluster);
-        page_set_number(&w, "rank", p->rank);
+        page_set_number(&w, "rank", *trouble ? MIN(p->rank, 1) : p->rank);
         page_set_string(&w, "standing", page_standing(p->word.standing));
         page_set_string(&w, "word", p->word.word);
         page_set_text(&w, "message", p->message, PAGE_MESSAGE_BYTES);

@@ -260,8 +260,8 @@ static void a_cluster_that_is_not_well_is_told_of(void **state)
         bind(s, "bravo", BOUND, "'conditions':[" WELL "]");
         bind(s, "gone", BOUND, "'conditions':[" WELL "]");
         scene_look(s, view);
-        assert_has(cluster(s, "alpha"), "{'trouble':''}");
-        assert_has(cluster(s, "bravo"), "{'trouble':'the cluster is not healthy'}");
+        assert_has(cluster(s, "alpha"), "{'trouble':'','rank':4}");
+        assert_has(cluster(s, "bravo"), "{'trouble':'the cluster is not healthy','rank':1}");
         assert_has(cluster(s, "gone"), "{'trouble':'there is no such member cluster'}");
 }
 

@@ -266,14 +266,14 @@ static struct place_step scheduled_step(const struct place *p)
         if (spec)
                 return (struct place_step){ "scheduled",
                                             STANDING_DONE,
-                                            "picked",
+                                            "",
                                             "",
                                             spec->cluster_decision ? or_empty(spec->cluster_decision->reason)
                                                                    : "",
                                             p->binding->object.meta.creation_ms };
         return (struct place_step){ "scheduled",
                                     STANDING_DONE,
-                                    "picked",
+                                    "",
                                     c ? or_empty(c->reason) : "",
                                     c ? or_empty(c->message) : "",
                                     c ? c->last_transition_ms : TIME_NONE };

@@ -168,7 +168,7 @@ function writeStep(page) {
                 const [name, counts] = el.firstChild.children;
 
                 el.firstChild.dataset.step = s.step;
-                setAttr(el.firstChild, 'aria-pressed', page.query.step === s.step);
+                setAttr(el.firstChild, 'aria-pressed', String(page.query.step === s.step));
                 setAttr(el, 'data-tone', s.failed ? 'failed' : s.busy ? 'busy' : s.waits ? 'waits' : 'done');
                 setText(name, s.step);
                 setBar(counts, { ...s, total: s.waits + s.busy + s.done + s.failed });
@@ -291,7 +291,7 @@ function show(root, args, page) {
         const state = chip('plain', ''), progress = bar({}), more = h('span', { class: 'row' });
         const funnel = h('ol', { class: 'funnel', 'aria-label': 'How many clusters are done with each step' });
         const clusters = new Clusters(page, key), about = new About(page, key);
-        const parts = ['failed', 'drifted', 'different'].map((p) => new Troubles(page, p, key, (c) => clusters.reveal(c)));
+        const troubles = new Troubles(page, key, (cluster) => clusters.reveal(cluster));
         const kind = h('span', { class: 'kind' });
         let doc = null, said = '';
 
@@ -300,7 +300,7 @@ function show(root, args, page) {
                         h('nav', { class: 'row', 'aria-label': 'More of this placement' }, h('a', { href: page.link('scheduling', key) }, 'Scheduling'),
                                 h('a', { href: page.link('overrides', key) }, 'Overrides'))),
                 h('section', { class: 'panel panel-body', 'aria-label': 'Steps' }, funnel),
-                h('div', { class: 'columns' }, h('div', { class: 'stack' }, parts.map((p) => p.root), clusters.root), about.root)));
+                h('div', { class: 'columns' }, h('div', { class: 'stack' }, troubles.roots, clusters.root), about.root)));
 
         const drawSteps = () => keyed(funnel, doc.head.steps, (s) => s.step, stepButton(page), writeStep(page));
         const drawHead = (head) => {
@@ -323,9 +323,8 @@ function show(root, args, page) {
                         doc = d;
                         if (change.head || change.first)
                                 drawHead(d.head);
-                        for (const t of parts)
-                                if (change.first || change.head || change.rows[t.part] || change.gone[t.part])
-                                        t.draw(d.parts[t.part], d.head[t.part], d.head.cutAt);
+                        if (Troubles.touchedBy(change))
+                                troubles.draw(d.head, d.parts);
                         if (change.first || change.rows.clusters || change.gone.clusters)
                                 clusters.draw(d.parts.clusters || new Map(), change.first ? null : change.rows.clusters || new Set());
                 },

@@ -19,7 +19,7 @@ function dot(step) {
 function writeDot(el, step) {
         setAttr(el, 'data-tone', toneOf(step.state));
         setAttr(el, 'title', `${step.step}: ${step.word || STATES[step.state]}`);
-        setText(el, shapeOf(step.state));
+        setText(el, toneOf(step.state) === 'waits' ? '' : shapeOf(step.state)); // an empty ring
 }
 
 /* steps: [{ step, state, word }]; none: nothing is drawn. */
@@ -144,7 +144,7 @@ export class OpeningRows {
                         this.watcher.unobserve(part.root);
                 }
                 part.filled.write(row, part.root);
-                setAttr(part.button, 'aria-expanded', open);
+                setAttr(part.button, 'aria-expanded', String(open));
                 if (open && !part.below)
                         part.root.append(part.below = h('div', { class: 'opening-detail' }));
                 if (part.below)

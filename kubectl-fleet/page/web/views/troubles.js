@@ -1,7 +1,7 @@
 /* Objects that failed, drifted or differ: the clusters of which the same is said of the same object stand together, with
  * both values side by side. */
 
-import { h, keyed, setChildren, setHidden, setText } from '../dom.js';
+import { h, keyed, setAttr, setChildren, setHidden, setText } from '../dom.js';
 import { ago, chip, compareNames, long, plural, resource, setAgo, value } from '../words.js';
 import { cutNote, moreButton, objectLink, setMore } from './steps.js';
 
@@ -161,38 +161,35 @@ function mostOf(rows) {
 
 /* ---- one part ---- */
 
-export class Troubles {
+class Part {
         constructor(page, part, placement, onCluster) {
-                Object.assign(this, { page, part, placement, onCluster, all: false, groups: new Map() });
-                const words = WORDS[part];
+                Object.assign(this, { page, placement, onCluster, all: false, groups: new Map() });
+                const words = WORDS[part], word = chip(words.tone, words.title.toLowerCase());
 
-                this.title = h('h2', { id: `trouble-${part}` });
+                setAttr(word, 'id', `trouble-${part}`);
+                this.title = h('h2');
                 this.list = h('ul');
                 this.note = h('p', { class: 'faint panel-body' });
                 this.more = moreButton(() => {
                         this.all = !this.all;
-                        this.draw(this.rows, this.count, this.cutAt);
+                        this.draw(this.rows, this.left, this.cutAt);
                 });
-                this.root = h('section', { class: 'panel troubles', 'aria-labelledby': `trouble-${part}`, hidden: true },
-                        h('div', { class: 'panel-head' }, chip(words.tone, words.title.toLowerCase()), this.title,
-                                h('span', { class: 'faint' }, words.what)), this.list, this.more, this.note);
+                this.root = h('section', { class: 'panel troubles', 'aria-labelledby': `trouble-${part}`, data: { part }, hidden: true },
+                        h('div', { class: 'panel-head' }, word, this.title, h('span', { class: 'faint' }, words.what)), this.list, this.more, this.note);
         }
 
-        /* count: { total, shown } of the head; cutAt: a cluster may have more than so many. */
-        draw(rows, count, cutAt) {
-                const groups = groupsOf(rows || []), shown = this.all ? groups : groups.slice(0, GROUPS);
-                const total = count?.total || 0, left = total - (count?.shown || 0);
+        /* left: so many more there are; cutAt: a cluster may have more than so many, 0 = none has. */
+        draw(rows, left, cutAt) {
+                const groups = groupsOf(rows), shown = this.all ? groups : groups.slice(0, GROUPS);
+                const clusters = new Set([...rows.values()].map((r) => r.cluster)).size;
 
-                Object.assign(this, { rows, count, cutAt });
-                setHidden(this.root, !total);
-                if (!total)
-                        return;
-                setText(this.title, `${plural(groups.length, 'object')}, ${plural(total, 'time')}`);
-                keyed(this.list, shown, (g) => g.key, (g) => this.make(g), (el, g) => this.groups.get(el).write(g));
+                Object.assign(this, { rows, left, cutAt });
+                setHidden(this.root, !rows.size && !left);
+                setText(this.title, `${plural(groups.length, 'object')} on ${plural(clusters, 'cluster')}`);
+                keyed(this.list, shown, (g) => g.key, () => this.make(), (el, g) => this.groups.get(el).write(g));
                 setMore(this.more, shown.length, groups.length, 'object', this.all && groups.length > GROUPS);
                 const notes = [left > 0 ? `${left} more are not shown here.` : '',
-                        cutAt && (left > 0 || mostOf(rows) >= cutAt) ? `There may be more: a cluster tells of at most ${cutAt} objects.` : '']
-                        .filter(Boolean);
+                        cutAt ? `There may be more: a cluster tells of at most ${cutAt} objects.` : ''].filter(Boolean);
 
                 setText(this.note, notes.join(' '));
                 setHidden(this.note, !notes.length);
@@ -203,5 +200,40 @@ export class Troubles {
 
                 this.groups.set(group.root, group);
                 return group.root;
+        }
+}
+
+/* ---- all three ---- */
+
+const PARTS = ['failed', 'drifted', 'different'];
+const NO_ROWS = new Map();
+
+/* What failed because it drifted, or differs, stands there, and not a second time. */
+function withReasons(rows, failed) {
+        return new Map([...rows].map(([key, row]) => [key, failed.has(key) ? { ...row, condition: failed.get(key).condition } : row]));
+}
+
+export class Troubles {
+        constructor(page, placement, onCluster) {
+                this.parts = PARTS.map((part) => new Part(page, part, placement, onCluster));
+                this.roots = this.parts.map((p) => p.root);
+        }
+
+        /* The head's counts, and the rows of each part. */
+        draw(head, parts) {
+                const [failed, drifted, different] = PARTS.map((p) => parts[p] || NO_ROWS);
+                const others = new Map([...failed].filter(([key]) => !drifted.has(key) && !different.has(key)));
+                const cut = (rows, count) => head.cutAt && (count.shown < count.total || mostOf(rows) >= head.cutAt) ? head.cutAt : 0;
+                const all = [others, withReasons(drifted, failed), withReasons(different, failed)];
+
+                PARTS.forEach((name, i) => {
+                        const count = head[name];
+
+                        this.parts[i].draw(all[i], count.total - count.shown, cut(parts[name] || NO_ROWS, count));
+                });
+        }
+
+        static touchedBy(change) {
+                return change.first || change.head || PARTS.some((p) => change.rows[p] || change.gone[p]);
         }
 }
