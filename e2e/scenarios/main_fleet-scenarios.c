@@ -1,5 +1,7 @@
 /* Runs scenario files, each on a fresh fleet, and ends in `N passed, N failed`. */
 #include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <ftw.h>
 #include <getopt.h>
 #include <unistd.h>
@@ -13,28 +15,31 @@
 #define LOG_TAIL 12000
 #define OWN_SCRATCH "build/scenarios"
 
-static const char help[] = "fleet-scenarios runs behaviours written as steps against a whole fleet.\n"
-                           "\n"
-                           "  fleet-scenarios [--backend simulation|processes|kubernetes] [--seed N] "
-                           "[--programs DIR] [--assets DIR] [--scratch DIR] [--log] FILE|DIR...\n"
-                           "\n"
-                           "  --backend    simulation (default): one process, virtual clock; processes: "
-                           "devcluster and the real agents; kubernetes:\n"
-                           "               the real agents on real API servers\n"
-                           "  --seed       order of events in the simulation (default 1)\n"
-                           "  --programs   folder of the programs for processes (default build/bin)\n"
-                           "  --assets     folder of real Kubernetes for kubernetes (e2e/kube/build "
-                           "prints it)\n"
-                           "  --scratch    empty folder for files of processes, one below it per scenario "
-                           "(default " OWN_SCRATCH ", emptied)\n"
-                           "  --log        print what the agents said also when a scenario passes\n";
+static const char help[] =
+        "fleet-scenarios runs behaviours written as steps against a whole fleet.\n"
+        "\n"
+        "  fleet-scenarios [--backend simulation|processes|kubernetes] [--seed N] "
+        "[--programs DIR] [--assets DIR] [--scratch DIR] [--shared DIR] [--log] FILE|DIR...\n"
+        "\n"
+        "  --backend    simulation (default): one process, virtual clock; processes: "
+        "devcluster and the real agents; kubernetes:\n"
+        "               the real agents on real API servers\n"
+        "  --seed       order of events in the simulation (default 1)\n"
+        "  --programs   folder of the programs for processes (default build/bin)\n"
+        "  --assets     folder of real Kubernetes for kubernetes (e2e/kube/build "
+        "prints it)\n"
+        "  --scratch    empty folder for files of processes, one below it per scenario "
+        "(default " OWN_SCRATCH ", emptied)\n"
+        "  --shared     empty folder in which processes that are given the same files tell "
+        "each other which of them are taken\n"
+        "  --log        print what the agents said also when a scenario passes\n";
 
 struct options {
-        const char *programs, *assets, *scratch;
+        const char *programs, *assets, *scratch, *shared;
         struct process_session *session; /* NULL = simulation */
         bool processes, kubernetes, log;
         uint64_t seed;
-        unsigned passed, failed;
+        unsigned seen, passed, failed;
 };
 
 static int read_text(const char *path, char **ret, size_t *ret_len)
@@ -102,6 +107,23 @@ static void run_file(struct options *o, const char *path)
         scenario_free(s);
 }
 
+/* Whoever makes the mark of a file runs it: each process sees the same files in the same order. */
+static bool is_mine(struct options *o)
+{
+        AUTO_FREE char *mark = mem_must(mem_printf("%s/%u", or_empty(o->shared), ++o->seen));
+        int fd = o->shared ? open(mark, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
+
+        if (fd >= 0)
+                close(fd);
+        return fd >= 0 || !o->shared || errno != EEXIST;
+}
+
+static void run_if_mine(struct options *o, const char *path)
+{
+        if (is_mine(o))
+                run_file(o, path);
+}
+
 static void run_folder(struct options *o, const char *path, DIR *d)
 {
         struct map names;
@@ -116,7 +138,7 @@ static void run_folder(struct options *o, const char *path, DIR *d)
         for (size_t i = 0; i < n; i++) {
                 char *file = mem_must(mem_printf("%s/%s", path, sorted[i]));
 
-                run_file(o, file);
+                run_if_mine(o, file);
                 mem_free(file);
         }
         mem_free(sorted);
@@ -128,7 +150,7 @@ static void run_path(struct options *o, const char *path)
         DIR *d = opendir(path);
 
         if (!d) {
-                run_file(o, path);
+                run_if_mine(o, path);
                 return;
         }
         run_folder(o, path, d);
@@ -145,10 +167,11 @@ static bool read_backend(struct options *o, const char *name)
 /* False on anything unknown or missing. */
 static bool read_options(struct options *o, int argc, char **argv, bool *ret_help)
 {
-        static const struct option longs[] = { { "backend", 1, NULL, 'b' },  { "seed", 1, NULL, 's' },
-                                               { "programs", 1, NULL, 'p' }, { "assets", 1, NULL, 'a' },
-                                               { "scratch", 1, NULL, 'd' },  { "log", 0, NULL, 'l' },
-                                               { "help", 0, NULL, 'h' },     { 0 } };
+        static const struct option longs[] = {
+                { "backend", 1, NULL, 'b' }, { "seed", 1, NULL, 's' },    { "programs", 1, NULL, 'p' },
+                { "assets", 1, NULL, 'a' },  { "scratch", 1, NULL, 'd' }, { "shared", 1, NULL, 'm' },
+                { "log", 0, NULL, 'l' },     { "help", 0, NULL, 'h' },    { 0 }
+        };
         int c;
 
         while ((c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
@@ -162,6 +185,8 @@ static bool read_options(struct options *o, int argc, char **argv, bool *ret_hel
                         o->assets = optarg;
                 else if (c == 'd')
                         o->scratch = optarg;
+                else if (c == 'm')
+                        o->shared = optarg;
                 else if (c == 'l')
                         o->log = true;
                 else if (c == 'h')
