@@ -85,7 +85,8 @@ static int listen_on(struct page *p, const struct page_options *o, struct error 
                 .request_ms = REQUEST_MS,
                 .websocket_accept = accept_socket,
                 .websocket_serve = serve_socket,
-                .websockets = { .message_bytes = PAGE_INBOUND_BYTES, .sockets = PAGE_SESSIONS_MAX + 1 },
+                .websockets = { .message_bytes = PAGE_INBOUND_BYTES,
+                                .sockets = PAGE_SESSIONS_MAX + PAGE_STRANGERS_MAX + 8 },
         };
 
         TRY(http_server_start(o->world, &server, &p->server, err));

@@ -82,6 +82,49 @@ static int put_hello(struct page_session *s)
                                          u->name ? u->name : "", "now", (json_int_t)loop_wall_ms(s->loop)));
 }
 
+/* ---- places ---- */
+
+static void leave_strangers(struct page_session *s)
+{
+        if (list_empty(&s->node))
+                return;
+        list_remove(&s->node);
+        s->core->n_strangers--;
+}
+
+/* Who holds sockets without a token keeps nobody out for long. */
+static void enter(struct page_session *s)
+{
+        struct page_core *c = s->core;
+
+        if (!c->strangers.next)
+                list_init(&c->strangers);
+        if (c->n_strangers >= PAGE_STRANGERS_MAX) {
+                struct page_session *oldest = list_first(&c->strangers, struct page_session, node);
+
+                leave_strangers(oldest);
+                session_end(oldest, PAGE_CLOSE_BUSY, "others come: try again");
+        }
+        list_append(&c->strangers, &s->node);
+        c->n_strangers++;
+}
+
+static int admit(struct page_session *s)
+{
+        if (s->core->n_sessions >= PAGE_SESSIONS_MAX)
+                return ERR_LIMIT;
+        leave_strangers(s);
+        s->core->n_sessions++;
+        return 0;
+}
+
+static void leave(struct page_session *s)
+{
+        leave_strangers(s);
+        s->core->n_sessions -= s->visitor != NULL;
+        page_visitor_unref(s->visitor);
+}
+
 /* ---- from the browser ---- */
 
 static int take_token(struct page_session *s, const json_t *message)
@@ -98,6 +141,11 @@ static int take_token(struct page_session *s, const json_t *message)
         }
         if (code < 0)
                 return code == ERR_CANCELLED ? code : put_fault(s, err.text);
+        if (!s->visitor && admit(s) < 0) {
+                page_visitor_unref(v);
+                session_end(s, PAGE_CLOSE_BUSY, "too many look at once");
+                return ERR_CLOSED;
+        }
         page_visitor_unref(s->visitor);
         s->visitor = v;
         return put_hello(s);
@@ -317,21 +365,16 @@ void page_session_run(struct page_core *core, struct websocket *socket)
 {
         struct page_session s = { .core = core, .socket = socket, .loop = core->world->loop };
 
-        if (core->n_sessions >= PAGE_SESSIONS_MAX) {
-                websocket_close_with(socket, PAGE_CLOSE_BUSY, "too many look at once");
-                return;
-        }
         s.group = fiber_group_new(s.loop, NULL, "page session");
         if (!s.group) {
                 websocket_close_with(socket, PAGE_CLOSE_BUSY, "no memory");
                 return;
         }
-        core->n_sessions++;
         list_init(&s.panes);
+        enter(&s);
         serve(&s);
         s.over = true;
         fiber_group_end(s.group);
         ASSERT(list_empty(&s.panes) && s.n_calls == 0);
-        page_visitor_unref(s.visitor);
-        core->n_sessions--;
+        leave(&s);
 }

@@ -9,7 +9,8 @@
 #include "kubectl-fleet/page/user.h"
 
 #define PAGE_SESSIONS_MAX 32
-#define PAGE_VIEWS_MAX 16 /* of one session */
+#define PAGE_STRANGERS_MAX 16 /* that have not said their token; one more takes the place of the first */
+#define PAGE_VIEWS_MAX 16     /* of one session */
 #define PAGE_CALLS_MAX 4
 #define PAGE_INBOUND_BYTES (256u << 10) /* from the browser */
 #define PAGE_PIECE_BYTES (64u << 10)    /* about that much is one message to it */
@@ -36,7 +37,9 @@ struct page_core {
         const char *hub_name;
         const struct page_view *const *views;     /* page_views but in tests */
         const struct page_action *const *actions; /* page_actions */
-        size_t n_sessions;
+        size_t n_sessions;                        /* of which a good token is known */
+        struct list strangers;                    /* struct page_session */
+        size_t n_strangers;
 };
 
 /* From the socket's fiber, until it has ended. */

@@ -5,6 +5,7 @@
 #include "kubectl-fleet/page/session.h"
 
 struct page_session {
+        struct list node; /* of the strangers */
         struct page_core *core;
         struct websocket *socket;
         struct loop *loop;

@@ -234,6 +234,11 @@ DESK_TEST(what_may_not_be_read_is_not_called_absent, {
         browser_say(&b, "{'open': 1, 'view': 'cluster', 'args': {'name': 'a'}}");
         pass(d, 1000);
         assert_string_equal(doc_get_string(b.views, "1.error.code"), "forbidden");
+        d->u->fate = NULL;
+        loopback_listen(d->u->rig->net, "dev", NULL, NULL);
+        browser_say(&b, "{'open': 2, 'view': 'cluster', 'args': {'name': 'b'}}");
+        pass(d, 1000);
+        assert_string_equal(doc_get_string(b.views, "2.error.code"), "retry");
         browser_go(&b);
 })
 
@@ -375,10 +380,30 @@ DESK_TEST(more_sessions_than_are_allowed_are_sent_away, {
         for (size_t i = 0; i < PAGE_SESSIONS_MAX; i++)
                 browser_enter(d, &b[i]);
         browser_come(d, &b[PAGE_SESSIONS_MAX]);
+        browser_say(&b[PAGE_SESSIONS_MAX], "{'token': '" TOKEN "'}");
         pass(d, 10);
         assert_int_equal(b[PAGE_SESSIONS_MAX].code, 1013);
         for (size_t i = 0; i <= PAGE_SESSIONS_MAX; i++)
                 browser_go(&b[i]);
+})
+
+DESK_TEST(who_says_no_token_keeps_nobody_out, {
+        static struct browser b[PAGE_STRANGERS_MAX + 1];
+        struct browser late;
+
+        for (size_t i = 0; i <= PAGE_STRANGERS_MAX; i++) {
+                browser_come(d, &b[i]);
+                pass(d, 10);
+        }
+        assert_true(b[0].ended);
+        assert_int_equal(b[0].code, 1013);
+        assert_false(b[1].ended);
+        browser_enter(d, &late);
+        for (size_t i = 0; i <= PAGE_STRANGERS_MAX; i++)
+                browser_go(&b[i]);
+        assert_int_equal(d->core.n_strangers, 0);
+        assert_int_equal(d->core.n_sessions, 1);
+        browser_go(&late);
 })
 
 DESK_TEST(markup_and_long_texts_go_through_as_data, {
@@ -559,6 +584,7 @@ int main(void)
                 cmocka_unit_test(more_views_than_are_allowed_end_the_session),
                 cmocka_unit_test(a_message_that_is_too_long_ends_the_session),
                 cmocka_unit_test(more_sessions_than_are_allowed_are_sent_away),
+                cmocka_unit_test(who_says_no_token_keeps_nobody_out),
                 cmocka_unit_test(markup_and_long_texts_go_through_as_data),
                 cmocka_unit_test(who_reads_nothing_is_cut_after_a_while),
                 cmocka_unit_test(who_reads_slowly_gets_the_newest_once),

@@ -251,7 +251,7 @@ static int explain(const struct page_needs *needs, int code, struct error *err)
 {
         for (size_t i = 0; code == ERR_NOT_FOUND && i < needs->n; i++)
                 if (needs->at[i].problem && !needs->at[i].filled)
-                        return error_set(err, ERR_FORBIDDEN, "%s", needs->at[i].problem);
+                        return error_set(err, needs->at[i].code, "%s", needs->at[i].problem);
         return code;
 }
 

@@ -376,8 +376,10 @@ static int tell_problem(const struct page_source *s, struct arena *arena, struct
                                 ? NULL
                                 : arena_printf(arena, "the hub does not serve %s.%s: is it a hub's address?",
                                                k->plural, k->group);
+                n->code = n->problem ? ERR_UNSUPPORTED : 0;
                 return n->problem || n->fetch.may_lack ? 0 : ERR_NO_MEMORY;
         }
+        n->code = code;
         n->problem = code == ERR_FORBIDDEN || code == ERR_UNAUTHORIZED || code == ERR_INVALID
                              ? arena_strdup(arena, reason)
                              : arena_printf(arena, "the hub cannot be read: %s", reason);
@@ -410,7 +412,9 @@ int page_use_read(const struct page_use *u, struct arena *arena, struct page_nee
         const struct page_source *s = u->source;
 
         if (u->refused) {
-                *ret = (struct page_need){ .fetch = u->fetch, .problem = arena_strdup(arena, u->refused) };
+                *ret = (struct page_need){ .fetch = u->fetch,
+                                           .problem = arena_strdup(arena, u->refused),
+                                           .code = ERR_FORBIDDEN };
                 return ret->problem ? 0 : ERR_NO_MEMORY;
         }
         *ret = (struct page_need){ .fetch = u->fetch, .filled = informer_synced(s->informer) };

@@ -16,6 +16,7 @@ struct page_need {
         /* Why it cannot be read now: missing rights, the hub is away; NULL = none. What was read before stays
          * in `result`. The session tells of it ("hidden"), the view need not. */
         const char *problem;
+        int code; /* of the problem: ERR_FORBIDDEN, ERR_RETRY ...; 0 = none */
 };
 #define PAGE_NEEDS_MAX 16
 struct page_needs {
