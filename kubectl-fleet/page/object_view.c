@@ -456,6 +456,9 @@ static int look(const struct page_look *l, struct page_doc *d, struct error *err
         TRY(wanted_of(l, &w, err));
         if (holders_of(l, &w, &holders) < 0)
                 return error_no_memory(err);
+        if (holders.n == 0 && !page_need_of(l, &cluster_resource_placement_kind, 0)->filled)
+                return error_set(err, ERR_RETRY, "placements cannot be read: %s",
+                                 or_empty(page_need_of(l, &cluster_resource_placement_kind, 0)->problem));
         if (holders.n == 0)
                 return error_set(err, ERR_NOT_FOUND,
                                  "no placement holds %s %s%s%s; what comes in envelopes is known here only "

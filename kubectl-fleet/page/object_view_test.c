@@ -292,6 +292,16 @@ static void without_works_bindings_tell(void **state)
         assert_has(cluster(s, "bravo /web crp"), "{'word':'available'}");
 }
 
+static void nobody_is_said_to_hold_it_where_placements_cannot_be_read(void **state)
+{
+        struct scene *s = *state;
+
+        set_scene(s);
+        s->unreadable = &cluster_resource_placement_kind;
+        assert_int_equal(scene_try(s, view), ERR_RETRY);
+        assert_string_equal(s->err.text, "placements cannot be read: may not be listed");
+}
+
 static void bad_arguments_name_themselves(void **state)
 {
         struct scene *s = *state;
@@ -336,6 +346,7 @@ int main(void)
                 SCENE_TEST(what_comes_in_an_envelope_is_known_while_it_is_not_well),
                 SCENE_TEST(only_what_changed_is_sent),
                 SCENE_TEST(without_works_bindings_tell),
+                SCENE_TEST(nobody_is_said_to_hold_it_where_placements_cannot_be_read),
                 SCENE_TEST(bad_arguments_name_themselves),
                 SCENE_TEST(any_allocation_may_fail),
         };

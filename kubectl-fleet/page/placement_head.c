@@ -391,7 +391,6 @@ static void put_progress(struct page_writer *w, const struct page_placement_look
         page_set_number(w, "leftover", (int64_t)v->places.n_leftover);
         if (v->places.cut)
                 page_set_number(w, "cutAt", PLACEMENT_DETAILS_MAX);
-        page_set_flag(w, "worksKnown", v->works_known);
 }
 
 /* ---- all ---- */

@@ -18,7 +18,6 @@ struct page_trouble_count {
 struct page_placement_look {
         const struct page_look *look;
         struct places places;
-        bool works_known;
         struct page_trouble_count failed, drifted, different;
 };
 json_t *page_placement_head(const struct page_placement_look *v); /* new; NULL on no memory */

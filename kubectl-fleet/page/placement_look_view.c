@@ -397,7 +397,6 @@ static int look(const struct page_look *l, struct page_doc *d, struct error *err
         parts.bindings = bindings->fetch.result;
         parts.works = page_need_of(l, &work_kind, 0)->fetch.result;
         parts.snapshots = page_need_of(l, scope->resource_snapshot, 0)->fetch.result;
-        v.works_known = page_need_of(l, &work_kind, 0)->filled;
         if (places_of(l->arena, &parts, bindings->filled, &v.places) < 0 ||
             draw_clusters(l, &v.places, d) < 0 || draw_failed(l, &v.places, d, &v.failed) < 0 ||
             draw_drifted(l, &v.places, d, &v.drifted) < 0 ||

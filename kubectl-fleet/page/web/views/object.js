@@ -121,7 +121,9 @@ function show(root, args, page) {
                                 setChildren(apart, head.drifted ? chip('busy', `drifted on ${head.drifted}`) : null,
                                         head.different ? chip('busy', `differs on ${head.different}`) : null);
                                 setText(notes, [head.hidden ? 'Values of Secrets are not shown.' : '', head.notShown
-                                        ? `${plural(head.notShown, 'placement')} more hold it; their clusters are not shown here.` : ''].filter(Boolean).join(' '));
+                                        ? `${plural(head.notShown, 'placement')} more hold it; their clusters are not shown here.` : '',
+                                head.withoutFields ? `Of ${plural(head.withoutFields, 'cluster')} the fields are not shown: there are too many.` : '']
+                                        .filter(Boolean).join(' '));
                                 setHidden(notes, !notes.textContent);
                                 keyed(list, head.placements, placementKey, placementItem(page), writePlacement);
                         }

@@ -323,8 +323,7 @@ function show(root, args, page) {
                         doc = d;
                         if (change.head || change.first)
                                 drawHead(d.head);
-                        if (Troubles.touchedBy(change))
-                                troubles.draw(d.head, d.parts);
+                        troubles.update(d, change);
                         if (change.first || change.rows.clusters || change.gone.clusters)
                                 clusters.draw(d.parts.clusters || new Map(), change.first ? null : change.rows.clusters || new Set());
                 },

@@ -219,7 +219,15 @@ export class Troubles {
                 this.roots = this.parts.map((p) => p.root);
         }
 
-        /* The head's counts, and the rows of each part. */
+        /* The head's counts, and the rows of each part. A head comes with every change, these seldom. */
+        update({ head, parts }, change) {
+                const counts = JSON.stringify([...PARTS.map((p) => head[p]), head.cutAt]);
+
+                if (change.first || counts !== this.counts || PARTS.some((p) => change.rows[p] || change.gone[p]))
+                        this.draw(head, parts);
+                this.counts = counts;
+        }
+
         draw(head, parts) {
                 const [failed, drifted, different] = PARTS.map((p) => parts[p] || NO_ROWS);
                 const others = new Map([...failed].filter(([key]) => !drifted.has(key) && !different.has(key)));
@@ -231,9 +239,5 @@ export class Troubles {
 
                         this.parts[i].draw(all[i], count.total - count.shown, cut(parts[name] || NO_ROWS, count));
                 });
-        }
-
-        static touchedBy(change) {
-                return change.first || change.head || PARTS.some((p) => change.rows[p] || change.gone[p]);
         }
 }
