@@ -223,7 +223,8 @@ export function keyed(container, items, key, make, update, changed) {
 /* ---- long lists ---- */
 
 const OVERSCAN = 12; // rows beyond what is seen, on either side
-const SMALL = 120;   // so many are simply all there
+const SMALL = 60;    // so many are simply all there
+const FIRST = 40;    // of more, before it is known how high a row is
 
 function height(el) {
         return el.getBoundingClientRect().height;
@@ -272,12 +273,14 @@ export function virtual(body, { key, make, update, columns = 0, rowHeight = 0 })
         function window_() {
                 if (items.length <= SMALL || !tall) {
                         from = 0;
-                        to = Math.min(items.length, SMALL);
+                        to = items.length <= SMALL ? items.length : FIRST;
                 } else {
                         const top = Math.max(0, -body.getBoundingClientRect().top);
 
-                        from = Math.max(0, Math.min(Math.floor(top / tall) - OVERSCAN, items.length - SMALL));
-                        to = Math.min(items.length, from + Math.max(SMALL, Math.ceil(innerHeight / tall) + 2 * OVERSCAN));
+                        const rows = Math.ceil(innerHeight / tall) + 2 * OVERSCAN;
+
+                        from = Math.max(0, Math.min(Math.floor(top / tall) - OVERSCAN, items.length - rows));
+                        to = Math.min(items.length, from + rows);
                 }
                 const list = [];
 

@@ -163,6 +163,7 @@ export class FleetMap {
         drawAll(rows, query) {
                 const held = this.root.contains(document.activeElement) ? document.activeElement.dataset.key : undefined;
 
+                this.width ||= this.root.clientWidth - 28; // without its padding, and before there is much to lay out
                 this.by = query.by || 'region';
                 this.words = wordsOf(query.q);
                 this.colour = query.colour || 'health';
@@ -227,7 +228,6 @@ export class FleetMap {
         }
 
         resize() {
-                this.width ||= this.root.clientWidth - 28; // without its padding
                 if (!this.groups || this.width <= 0)
                         return;
                 const size = sizeFor(this.groups, this.width, Math.max(360, innerHeight - 260));
