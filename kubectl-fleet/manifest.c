@@ -2,8 +2,8 @@
 
 #include "common/base/limits.h"
 #include "common/base/memory.h"
-#include "common/json/schema.h"
 #include "hub-agent/common.h"
+#include "kubectl-fleet/manifest_rules.h"
 
 /* Descriptors that names stand for, as in what shells put in place of <(command). -1 = it is a file. */
 static int descriptor_of(const char *path)
@@ -77,63 +77,14 @@ int manifest_documents(struct session *s, const char *path, json_t *docs, struct
         return code < 0 ? code : add_folder(s, path, names, docs, err);
 }
 
-/* ---- the definitions ---- */
-
-static const char *definition_of(const struct kind *kind)
-{
-        char name[256];
-
-        snprintf(name, sizeof(name), "%s.%s", kind->plural, kind->group);
-        for (size_t i = 0; i < n_crd_texts; i++)
-                if (text_equal(crd_texts[i].name, name))
-                        return crd_texts[i].json;
-        return NULL;
-}
-
-static int schema_of(struct session *s, const struct kind *kind, const char *version,
-                     const struct schema **ret, struct error *err)
-{
-        AUTO_JSON json_t *crd = NULL;
-        json_t *v;
-        size_t i;
-
-        TRY(doc_parse(slice_of(definition_of(kind)), &crd, err));
-        json_array_foreach(doc_get_array(crd, "spec.versions"), i, v) {
-                if (!text_equal(doc_get_string(v, "name"), version))
-                        continue;
-                TRY(doc_keep(s->arena, json_incref(crd), err));
-                return schema_from_crd(s->arena, doc_get(v, "schema.openAPIV3Schema"), ret, err);
-        }
-        return error_set(err, ERR_INVALID, "%s has no version \"%s\"", kind->kind, version);
-}
-
-/* A name that is mistyped is another placement than was meant: kubectl refuses it, too. */
-static int refuse_unknown_fields(const struct schema *schema, json_t *doc, struct error *err)
-{
-        AUTO_JSON json_t *removed = json_array();
-
-        if (!removed)
-                return error_no_memory(err);
-        TRY(schema_prune(schema, doc, removed, err));
-        if (json_array_size(removed) == 0)
-                return 0;
-        return error_set(err, ERR_INVALID, "unknown field \"%s\"",
-                         or_empty(json_string_value(json_array_get(removed, 0))));
-}
-
 /* Values left out get their defaults; what is wrong is told as the hub would. */
 static int complete(struct session *s, const struct kind *kind, json_t *doc, struct error *err)
 {
-        struct schema_problems problems = { .arena = s->arena };
         const char *api_version = doc_get_string(doc, "apiVersion");
         const struct schema *schema;
 
-        TRY(schema_of(s, kind, strchr(api_version, '/') + 1, &schema, err));
-        TRY(refuse_unknown_fields(schema, doc, err));
-        TRY(schema_apply_defaults(schema, doc, err));
-        TRY(schema_validate(schema, doc, NULL, &problems, err));
-        if (problems.n)
-                return error_set(err, ERR_INVALID, "%s: %s", problems.at[0].field, problems.at[0].message);
+        TRY(manifest_schema(s->arena, kind, strchr(api_version, '/') + 1, &schema, err));
+        TRY(manifest_complete(s->arena, schema, doc, err));
         return doc_set_string(doc, "apiVersion", kind->api_version);
 }
 
