@@ -97,7 +97,7 @@ static void say_tolerations(struct sentences *s, const struct placement_policy *
         }
 }
 
-static json_t *policy_words(struct page_writer *w, const struct placement_policy *p)
+json_t *page_policy_words(struct page_writer *w, const struct placement_policy *p)
 {
         struct sentences s = { w, json_array() };
         AUTO_BUF struct buf text;
@@ -417,7 +417,7 @@ json_t *page_placement_head(const struct page_placement_look *v)
         page_set_string(&w, "standing", page_standing(s->standing));
         page_set_string(&w, "word", s->word);
         page_set_string(&w, "policy", s->policy);
-        page_set(&w, "policyWords", policy_words(&w, p->spec ? p->spec->policy : NULL));
+        page_set(&w, "policyWords", page_policy_words(&w, p->spec ? p->spec->policy : NULL));
         page_set(&w, "strategy", strategy_of(&w, p->spec ? p->spec->strategy : NULL));
         page_set_string(&w, "snapshot", v->places.view.snapshot);
         page_set_string(&w, "revision", v->places.view.latest);

@@ -7,6 +7,8 @@
 struct page_placement {
         const char *name, *ns; /* ns: NULL of a ClusterResourcePlacement */
 };
+/* From the arguments `kind` (crp or rp), `name` and `ns`. ERR_INVALID. */
+int page_placement_arg(const struct page_look *l, struct page_placement *ret, struct error *err);
 /* Bindings and Works of a placement; `works_whole`: with their status, else metadata alone. Manifests are
  * never read. */
 int page_placement_needs(const struct page_look *l, const struct page_placement *p, bool works_whole,
@@ -22,6 +24,9 @@ struct page_placement_look {
 };
 json_t *page_placement_head(const struct page_placement_look *v); /* new; NULL on no memory */
 
+/* Sentences of what a policy asks for; NULL = no policy. A new array; NULL on no memory. */
+struct page_writer;
+json_t *page_policy_words(struct page_writer *w, const struct placement_policy *p);
 /* What names a placement in rows: {scope: "crp" or "rp", namespace, name}. New. */
 json_t *page_placement_name(const struct object *placement);
 /* The override of a snapshot, {kind, namespace, name, snapshot}; ns NULL: cluster-scoped. New. */

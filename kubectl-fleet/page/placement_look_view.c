@@ -31,7 +31,7 @@ int page_placement_needs(const struct page_look *l, const struct page_placement 
         return 0;
 }
 
-static int placement_of(const struct page_look *l, struct page_placement *ret, struct error *err)
+static int read_words(const struct page_look *l, struct page_placement *ret, struct error *err)
 {
         const char *kind;
 
@@ -47,18 +47,24 @@ static int placement_of(const struct page_look *l, struct page_placement *ret, s
         return 0;
 }
 
+int page_placement_arg(const struct page_look *l, struct page_placement *ret, struct error *err)
+{
+        TRY(read_words(l, ret, err));
+        if (!text_is_label_value(ret->name) || !text_is_dns1123_subdomain(ret->name))
+                return error_set(err, ERR_INVALID, "name: must be a name of a placement, up to %d characters",
+                                 LABEL_VALUE_MAX);
+        if (ret->ns && !text_is_dns1123_label(ret->ns))
+                return error_set(err, ERR_INVALID, "ns: must be a name of a namespace");
+        return 0;
+}
+
 static int need(const struct page_look *l, struct page_needs *ret, struct error *err)
 {
         struct page_placement p;
         const struct scope *scope;
         const char *latest;
 
-        TRY(placement_of(l, &p, err));
-        if (!text_is_label_value(p.name) || !text_is_dns1123_subdomain(p.name))
-                return error_set(err, ERR_INVALID, "name: must be a name of a placement, up to %d characters",
-                                 LABEL_VALUE_MAX);
-        if (p.ns && !text_is_dns1123_label(p.ns))
-                return error_set(err, ERR_INVALID, "ns: must be a name of a namespace");
+        TRY(page_placement_arg(l, &p, err));
         scope = scope_of(p.ns);
         latest = arena_printf(l->arena, "%s=%s,%s=%s", LABEL_PARENT_PLACEMENT, p.name,
                               LABEL_IS_LATEST_SNAPSHOT, LABEL_TRUE);
@@ -383,7 +389,7 @@ static int look(const struct page_look *l, struct page_doc *d, struct error *err
         const struct scope *scope;
         const struct page_need *placement, *bindings;
 
-        TRY(placement_of(l, &p, err));
+        TRY(page_placement_arg(l, &p, err));
         scope = scope_of(p.ns);
         placement = page_need_of(l, scope->placement, 0);
         bindings = page_need_of(l, scope->binding, 0);
