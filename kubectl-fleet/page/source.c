@@ -122,9 +122,13 @@ static void on_change(void *ctx, const struct informer_event *e)
 {
         struct page_source *s = ctx;
 
-        list_for_each(u, &s->uses, struct page_use, node)
-                if (concerns(u, e->now))
-                        u->changed(u);
+        list_for_each(u, &s->uses, struct page_use, node) {
+                if (!concerns(u, e->now))
+                        continue;
+                if (u->event)
+                        u->event(u, e);
+                u->changed(u);
+        }
 }
 
 static void on_state(void *ctx)

@@ -16,6 +16,7 @@
 
 struct page_sources;
 struct page_source;
+struct informer_event;
 
 /* `hub` outlives it. NULL on no memory. */
 struct page_sources *page_sources_new(struct kube_client *hub, struct fiber_group *group, size_t most);
@@ -32,6 +33,8 @@ struct page_use {
         char *refused;      /* why it reads nothing; NULL = it does */
         /* What it reads is another, or its state is. Must neither park nor end uses. */
         void (*changed)(struct page_use *u);
+        /* Told of each event of the list that it reads, before that. The same holds. NULL = not told. */
+        void (*event)(struct page_use *u, const struct informer_event *e);
 };
 /* ERR_INVALID: a name or namespace that none can have; ERR_LIMIT, ERR_NO_MEMORY. */
 int page_use_begin(struct page_sources *s, const struct fetch *f, struct page_use *u, struct error *err);
