@@ -26,7 +26,8 @@ struct scene {
         struct scene_object at[SCENE_OBJECTS_MAX];
         size_t n;
         const struct kind *unreadable; /* lists of this kind may not be read; NULL = all may */
-        json_t *args, *shown;          /* shown: {head, parts: {part: {key: row}}} */
+        const struct page_journal *journal;
+        json_t *args, *shown; /* shown: {head, parts: {part: {key: row}}} */
         struct page_doc *doc;
         size_t rows_sent, bytes_sent; /* by the last look */
         size_t n_needs;               /* of the last look */
@@ -237,7 +238,9 @@ static inline int scene_look_failing(struct scene *s, const struct page_view *vi
                                      bool *ret_fired)
 {
         AUTO_ARENA struct arena arena = ARENA_INIT;
-        struct page_look l = { .arena = &arena, .args = s->args, .now_ms = SCENE_NOW_MS };
+        struct page_look l = {
+                .arena = &arena, .args = s->args, .now_ms = SCENE_NOW_MS, .journal = s->journal
+        };
         struct page_needs needs = { 0 };
         int code;
 
