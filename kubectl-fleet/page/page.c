@@ -3,6 +3,7 @@
 #include "common/base/memory.h"
 #include "kubectl-fleet/page/assets.h"
 #include "kubectl-fleet/page/guard.h"
+#include "kubectl-fleet/page/journal.h"
 #include "kubectl-fleet/page/session.h"
 #include "proto/gen/kinds.h"
 
@@ -19,13 +20,19 @@ static const struct fetch kept[] = {
         { .kind = &approval_request_kind },
 };
 
+struct kept_use {
+        struct page_use use;
+        struct page *page;
+};
+
 struct page {
         struct page_core core;
+        struct page_journal *journal;
         struct page_guard guard;
         struct fiber_group *group;
         struct http_assets *assets;
         struct http_server *server;
-        struct page_use kept[ARRAY_LEN(kept)];
+        struct kept_use kept[ARRAY_LEN(kept)];
 };
 
 /* ---- HTTP ---- */
@@ -101,11 +108,20 @@ static void on_change(struct page_use *u)
 {
 }
 
+static void on_event(struct page_use *u, const struct informer_event *e)
+{
+        struct page *p = container_of(u, struct kept_use, use)->page;
+
+        page_journal_take(p->journal, e, loop_wall_ms(p->core.world->loop));
+}
+
 static int keep_reading(struct page *p, struct error *err)
 {
         for (size_t i = 0; i < ARRAY_LEN(kept); i++) {
-                p->kept[i].changed = on_change;
-                TRY(page_use_begin(p->core.sources, &kept[i], &p->kept[i], err));
+                p->kept[i].page = p;
+                p->kept[i].use.changed = on_change;
+                p->kept[i].use.event = on_event;
+                TRY(page_use_begin(p->core.sources, &kept[i], &p->kept[i].use, err));
         }
         return 0;
 }
@@ -126,7 +142,8 @@ static int start(struct page *p, const struct page_options *o, struct error *err
         p->group = fiber_group_new(o->world->loop, NULL, "page");
         p->core.sources = p->group ? page_sources_new(o->hub, p->group, 0) : NULL;
         p->assets = http_assets_new(page_assets, count_assets());
-        if (!p->core.sources || !p->assets)
+        p->core.journal = p->journal = page_journal_new(loop_wall_ms(o->world->loop), 0, 0);
+        if (!p->core.sources || !p->assets || !p->journal)
                 return error_no_memory(err);
         TRY(keep_reading(p, err));
         return listen_on(p, o, err);
@@ -166,10 +183,11 @@ struct page *page_stop(struct page *p)
                 return NULL;
         http_server_stop(p->server);
         for (size_t i = 0; i < ARRAY_LEN(p->kept); i++)
-                page_use_end(&p->kept[i]);
+                page_use_end(&p->kept[i].use);
         page_sources_free(p->core.sources);
         fiber_group_end(p->group);
         http_assets_free(p->assets);
+        page_journal_free(p->journal);
         mem_free(p);
         return NULL;
 }

@@ -7,6 +7,7 @@ extern const struct page_view object_page_view;
 extern const struct page_view placement_page_view;
 extern const struct page_view run_page_view;
 extern const struct page_view scheduling_page_view;
+extern const struct page_view timeline_page_view;
 
 extern const struct page_action approve_page_action;
 extern const struct page_action resume_page_action;
@@ -20,6 +21,7 @@ const struct page_view *const page_views[] = {
         &object_page_view,
         &run_page_view,
         &scheduling_page_view,
+        &timeline_page_view,
         NULL,
 };
 
