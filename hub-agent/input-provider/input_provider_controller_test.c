@@ -279,7 +279,7 @@ RIG_TEST(outside_its_window_a_provider_waits_unless_it_is_forced, {
                                         "\"1\"}}}";
 
         begin(r, &f, &s);
-        int64_t begin_ms = (loop_wall_ms(r->loop) / 86400000 + 1) * 86400000 + 8 * 3600000;
+        int64_t begin_ms = loop_wall_ms(r->loop) / 86400000 * 86400000 + 8 * 3600000;
         time_format_rfc3339(begin_ms, next);
         fiber_sleep(r->loop, begin_ms - 6 * 3600000 - loop_wall_ms(r->loop));
         add(r, "", SERVICE ",\"schedule\":[{\"cron\":\"0 8 * * *\",\"window\":\"1h\"}]");
