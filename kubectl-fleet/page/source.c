@@ -227,20 +227,29 @@ static void janitor(void *ctx)
 
 /* ---- uses ---- */
 
-static struct page_source *find(const struct page_sources *all, const struct fetch *f)
+/* *ret: NULL where there is none, which must not be said for lack of memory. */
+static int find(const struct page_sources *all, const struct fetch *f, struct page_source **ret)
 {
         AUTO_FREE char *key = fetch_key(f);
 
-        return key ? map_get(&all->by_key, key) : NULL;
+        if (!key)
+                return ERR_NO_MEMORY;
+        *ret = map_get(&all->by_key, key);
+        return 0;
 }
 
 /* A list that is kept anyway and has what is named in it. */
-static struct page_source *find_holder(const struct page_sources *all, const struct fetch *f)
+static int find_holder(const struct page_sources *all, const struct fetch *f, struct page_source **ret)
 {
-        struct fetch list = { .kind = f->kind, .metadata_only = f->metadata_only, .whole = f->whole };
-        struct page_source *s = f->name && !f->selector && !is_reduced(&list) ? find(all, &list) : NULL;
+        const struct fetch list = { .kind = f->kind, .metadata_only = f->metadata_only, .whole = f->whole };
 
-        return s && informer_synced(s->informer) && !informer_problem_code(s->informer) ? s : NULL;
+        *ret = NULL;
+        if (!f->name || f->selector || is_reduced(&list))
+                return 0;
+        TRY(find(all, &list, ret));
+        if (*ret && (!informer_synced((*ret)->informer) || informer_problem_code((*ret)->informer)))
+                *ret = NULL;
+        return 0;
 }
 
 static int new_source(struct page_sources *all, const struct fetch *f, struct page_source **ret)
@@ -288,10 +297,10 @@ static int make_room(struct page_sources *all, struct error *err)
 static int find_or_start(struct page_sources *all, const struct fetch *f, struct page_source **ret,
                          struct error *err)
 {
-        struct page_source *s = find_holder(all, f);
+        struct page_source *s = NULL;
 
-        if (!s)
-                s = find(all, f);
+        if (find_holder(all, f, &s) < 0 || (!s && find(all, f, &s) < 0))
+                return error_no_memory(err);
         if (s) {
                 *ret = s;
                 return 0;

@@ -217,6 +217,25 @@ DESK_TEST(a_beginning_that_fails_for_memory_leaves_nothing, {
         assert_int_equal(code, 0);
 })
 
+DESK_TEST(what_is_read_already_is_found_or_fails_for_memory, {
+        const struct fetch f = { .kind = &work_kind };
+        struct watcher first;
+        int code = ERR_NO_MEMORY;
+
+        begin(d, &first, f);
+        for (uint64_t n = 1; code == ERR_NO_MEMORY; n++) {
+                struct watcher w = { .use = { .changed = tell } };
+
+                mem_fail_at(n, false);
+                code = page_use_begin(d->core.sources, &f, &w.use, NULL);
+                mem_fail_at(0, false);
+                assert_int_equal(page_sources_count(d->core.sources), 1);
+                page_use_end(&w.use);
+        }
+        assert_int_equal(code, 0);
+        page_use_end(&first.use);
+})
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -229,6 +248,7 @@ int main(void)
                 cmocka_unit_test(a_use_that_is_refused_reads_nothing_and_says_why),
                 cmocka_unit_test(what_is_in_the_way_is_told_and_when_it_is_over),
                 cmocka_unit_test(a_kind_that_the_hub_lacks_is_a_problem_where_it_is_needed),
+                cmocka_unit_test(what_is_read_already_is_found_or_fails_for_memory),
                 cmocka_unit_test(a_beginning_that_fails_for_memory_leaves_nothing),
         };
 
