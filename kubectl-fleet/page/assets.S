@@ -44,6 +44,9 @@ page_assets:
         ASSET("/views/runs.js", SCRIPT) .incbin "kubectl-fleet/page/web/views/runs.js"
         ASSET("/views/scheduling.js", SCRIPT) .incbin "kubectl-fleet/page/web/views/scheduling.js"
         ASSET("/views/steps.js", SCRIPT) .incbin "kubectl-fleet/page/web/views/steps.js"
+        ASSET("/views/timeline-past.js", SCRIPT) .incbin "kubectl-fleet/page/web/views/timeline-past.js"
+        ASSET("/views/timeline-slider.js", SCRIPT) .incbin "kubectl-fleet/page/web/views/timeline-slider.js"
+        ASSET("/views/timeline.js", SCRIPT) .incbin "kubectl-fleet/page/web/views/timeline.js"
         ASSET("/views/troubles.js", SCRIPT) .incbin "kubectl-fleet/page/web/views/troubles.js"
         4:
         .pushsection .data.rel.ro.page_assets, "aw"

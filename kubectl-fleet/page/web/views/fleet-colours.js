@@ -74,10 +74,12 @@ export function colourOf(row, by, range) {
 
 /* "edge-17, healthy, 12 placements, 1 in trouble". */
 export function tileText(key, row, colour) {
-        const words = [key, row.word, plural(row.placements || 0, 'placement')];
+        const words = [key, row.word];
 
         if (row.cordoned)
-                words.splice(2, 0, 'cordoned');
+                words.push('cordoned');
+        if (row.placements !== undefined)
+                words.push(plural(row.placements, 'placement'));
         if (row.trouble)
                 words.push(`${row.trouble} in trouble`);
         if (colour.heat !== undefined)
