@@ -15,14 +15,8 @@ extern const struct page_action retry_page_action;
 extern const struct page_action stop_page_action;
 
 const struct page_view *const page_views[] = {
-        &fleet_page_view,
-        &cluster_page_view,
-        &placement_page_view,
-        &object_page_view,
-        &run_page_view,
-        &scheduling_page_view,
-        &timeline_page_view,
-        NULL,
+        &fleet_page_view, &cluster_page_view,    &placement_page_view, &object_page_view,
+        &run_page_view,   &scheduling_page_view, &timeline_page_view,  NULL,
 };
 
 const struct page_action *const page_actions[] = {
