@@ -127,12 +127,20 @@ static void leave(struct page_session *s)
 
 /* ---- from the browser ---- */
 
+/* Whoever it is: what is open is shown by the rights of the newest token. */
+static void become(struct page_session *s, struct page_visitor *taken)
+{
+        page_visitor_unref(s->visitor);
+        s->visitor = taken;
+        panes_recheck(s);
+}
+
 static int take_token(struct page_session *s, const json_t *message)
 {
         const char *token = json_string_value(json_object_get(message, "token"));
         struct page_visitor *v = NULL;
         struct error err = { 0 };
-        int code = token ? user_of_token(&s->core->gate, token, &v, &err)
+        int code = token ? user_of_token(&s->core->gate, or_empty(s->socket->remote_address), token, &v, &err)
                          : error_set(&err, ERR_INVALID, "token: must be a string");
 
         if (code == ERR_UNAUTHORIZED || code == ERR_INVALID || code == ERR_UNSUPPORTED) {
@@ -146,8 +154,7 @@ static int take_token(struct page_session *s, const json_t *message)
                 session_end(s, PAGE_CLOSE_BUSY, "too many look at once");
                 return ERR_CLOSED;
         }
-        page_visitor_unref(s->visitor);
-        s->visitor = v;
+        become(s, v);
         return put_hello(s);
 }
 
@@ -329,6 +336,28 @@ static int64_t expiry(const struct page_session *s)
         return at == TIME_NONE ? DEADLINE_NONE : loop_now_ms(s->loop) + MAX(0, at - loop_wall_ms(s->loop));
 }
 
+/* It may have been taken away before its time. */
+static int review_again(struct page_session *s)
+{
+        struct page_visitor *v = NULL;
+        struct error err = { 0 };
+        int code = user_review(s->visitor, &v, &err);
+
+        if (code == 0)
+                become(s, v);
+        else if (code == ERR_UNAUTHORIZED)
+                session_end(s, PAGE_CLOSE_EXPIRED, err.text);
+        return code == ERR_CANCELLED ? code : 0;
+}
+
+static int when_due(struct page_session *s)
+{
+        if (expiry(s) > loop_now_ms(s->loop))
+                return review_again(s);
+        session_end(s, PAGE_CLOSE_EXPIRED, "the token has expired");
+        return ERR_CLOSED;
+}
+
 static void listen_to(void *ctx)
 {
         struct page_session *s = ctx;
@@ -336,11 +365,11 @@ static void listen_to(void *ctx)
         int code = greet(s);
 
         while (code == 0 && !s->over) {
-                code = receive(s, &text, expiry(s));
+                code = receive(s, &text, MIN(expiry(s), s->visitor->review_ms));
                 if (code == 0)
                         code = take_message(s, text);
                 else if (code == ERR_TIMEOUT)
-                        session_end(s, PAGE_CLOSE_EXPIRED, "the token has expired");
+                        code = when_due(s);
         }
         if (code == ERR_NO_MEMORY) /* what was asked for is lost: the browser comes again */
                 session_end(s, PAGE_CLOSE_BUSY, "no memory");

@@ -28,6 +28,8 @@ json_t *session_error_doc(const struct error *err);
 /* `args` is kept. An error is that of no memory: what else is wrong the view tells in its place. */
 int pane_open(struct page_session *s, int64_t number, const struct page_view *view, json_t *args);
 void pane_close(struct page_session *s, int64_t number);
+/* The rights of whoever looks may be others now. */
+void panes_recheck(struct page_session *s);
 bool pane_is_open(const struct page_session *s, int64_t number);
 
 int call_begin(struct page_session *s, int64_t number, const struct page_action *action, json_t *args);

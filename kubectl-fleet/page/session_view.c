@@ -10,6 +10,7 @@
 struct pane_use {
         struct page_use use;
         struct pane *pane;
+        int64_t until_ms; /* then the user's right to it is asked for again */
 };
 
 struct pane {
@@ -51,18 +52,31 @@ static void end_use(struct pane_use *u)
         mem_free(u);
 }
 
+/* Parks. As user_may_list(), of whoever looks when the answer is there. */
+static int ask_right(const struct pane *p, const struct fetch *f, int64_t *ret_until_ms, struct error *err)
+{
+        bool same = false;
+        int code = 0;
+
+        while (!same && code != ERR_CANCELLED) {
+                struct page_visitor *v = page_visitor_ref(p->s->visitor);
+
+                code = user_may_list(v, f->kind, f->ns, ret_until_ms, err);
+                same = v == p->s->visitor;
+                page_visitor_unref(v);
+        }
+        return code;
+}
+
 /* May park: whether the user may see it is asked first. */
 static int begin_use(struct pane *p, const struct fetch *f, struct pane_use **ret, struct error *err)
 {
-        struct page_visitor *v = page_visitor_ref(p->s->visitor);
         struct pane_use *u = NEW(struct pane_use);
-        int code = u ? user_may_list(v, f->kind, f->ns, err) : error_no_memory(err);
+        int64_t until_ms;
+        int code = u ? ask_right(p, f, &until_ms, err) : error_no_memory(err);
 
-        page_visitor_unref(v);
-        if (u) {
-                u->pane = p;
-                u->use.changed = on_change;
-        }
+        if (code == 0 || code == ERR_FORBIDDEN)
+                *u = (struct pane_use){ .use = { .changed = on_change }, .pane = p, .until_ms = until_ms };
         if (code == ERR_FORBIDDEN)
                 code = page_use_refuse(f, err->text, &u->use);
         else if (code == 0)
@@ -75,6 +89,25 @@ static int begin_use(struct pane *p, const struct fetch *f, struct pane_use **re
         return 0;
 }
 
+/* May park. *ret: the user may see it, or may not, as before. */
+static int check_use(struct pane *p, struct pane_use *u, bool *ret, struct error *err)
+{
+        struct error why = { 0 };
+        int64_t until_ms;
+        int code;
+
+        *ret = true;
+        if (loop_now_ms(p->s->loop) < u->until_ms)
+                return 0;
+        code = ask_right(p, &u->use.fetch, &until_ms, &why);
+        if (code < 0 && code != ERR_FORBIDDEN)
+                return code == ERR_CANCELLED ? code : error_set(err, (enum error_code)code, "%s", why.text);
+        *ret = text_equal(u->use.refused, code < 0 ? why.text : NULL);
+        if (*ret)
+                u->until_ms = until_ms;
+        return 0;
+}
+
 struct adoption {
         struct pane *p;
         struct pane_use *next[PAGE_NEEDS_MAX];
@@ -82,20 +115,25 @@ struct adoption {
         bool begun[PAGE_NEEDS_MAX]; /* of the next ones */
 };
 
-static struct pane_use *find_kept(struct adoption *a, const struct fetch *f)
+/* *ret: NULL = there is none that can be kept. */
+static int find_kept(struct adoption *a, const struct fetch *f, struct pane_use **ret, struct error *err)
 {
-        for (size_t i = 0; i < a->p->n; i++)
-                if (!a->kept[i] && page_fetch_same(&a->p->uses[i]->use.fetch, f)) {
-                        a->kept[i] = true;
-                        return a->p->uses[i];
+        struct pane *p = a->p;
+
+        for (size_t i = 0; i < p->n; i++)
+                if (!a->kept[i] && page_fetch_same(&p->uses[i]->use.fetch, f)) {
+                        TRY(check_use(p, p->uses[i], &a->kept[i], err));
+                        *ret = a->kept[i] ? p->uses[i] : NULL;
+                        return 0;
                 }
-        return NULL;
+        *ret = NULL;
+        return 0;
 }
 
 static int begin_all(struct adoption *a, const struct page_needs *wanted, struct error *err)
 {
         for (size_t i = 0; i < wanted->n; i++) {
-                a->next[i] = find_kept(a, &wanted->at[i].fetch);
+                TRY(find_kept(a, &wanted->at[i].fetch, &a->next[i], err));
                 if (a->next[i])
                         continue;
                 TRY(begin_use(a->p, &wanted->at[i].fetch, &a->next[i], err));
@@ -141,6 +179,16 @@ static int read_needs(const struct pane *p, struct arena *arena, struct page_nee
         return 0;
 }
 
+/* When the user's rights are asked for again. */
+static int64_t due(const struct pane *p)
+{
+        int64_t first = DEADLINE_NONE;
+
+        for (size_t i = 0; i < p->n; i++)
+                first = MIN(first, p->uses[i]->until_ms);
+        return first;
+}
+
 /* 0, ERR_TIMEOUT, ERR_CANCELLED: it is closed. */
 static int wait_for_change(struct pane *p, int64_t deadline_ms)
 {
@@ -168,8 +216,11 @@ static int settle(struct pane *p, struct page_look *l, struct page_needs *needs,
                 if (!others && all_settled(p))
                         return 0;
                 rounds += others;
-                while (!all_settled(p)) {
-                        TRY(wait_for_change(p, DEADLINE_NONE));
+                while (!all_settled(p) && loop_now_ms(p->s->loop) < due(p)) {
+                        int code = wait_for_change(p, due(p));
+
+                        if (code < 0 && code != ERR_TIMEOUT)
+                                return code;
                         p->changed = false;
                 }
         }
@@ -346,7 +397,7 @@ static void run_pane(void *ctx)
 
                 code = draw_once(p, &again_ms);
                 if (code == 0)
-                        code = wait_for_change(p, again_ms);
+                        code = wait_for_change(p, MIN(again_ms, due(p)));
                 if (code == ERR_TIMEOUT)
                         code = 0;
                 if (code == 0 && loop_now_ms(p->s->loop) < next_ms)
@@ -400,4 +451,15 @@ void pane_close(struct page_session *s, int64_t number)
                 return;
         let_go(p);
         fiber_cancel(p->fiber);
+}
+
+void panes_recheck(struct page_session *s)
+{
+        list_for_each(p, &s->panes, struct pane, node) {
+                for (size_t i = 0; i < p->n; i++)
+                        if (p->uses[i]->until_ms != DEADLINE_NONE)
+                                p->uses[i]->until_ms = 0;
+                p->changed = true;
+                waitq_wake_all(&p->changes);
+        }
 }
