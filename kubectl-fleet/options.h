@@ -27,6 +27,9 @@ struct fleet_options {
         const char *bind;
         int64_t port;
         bool open;
+        bool in_cluster, sign_in, insecure_http;
+        struct flag_strings hosts;
+        const char *tls_cert_file, *tls_key_file;
 };
 #define OPTION(field) offsetof(struct fleet_options, field)
 

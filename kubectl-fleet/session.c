@@ -78,7 +78,9 @@ int session_connect(struct session *s, struct error *err)
         };
         int64_t limit_ms = 0;
 
-        if (kube_config_load_exec(s->world, given(o->kubeconfig), &choice, &s->config, err) < 0 ||
+        if ((o->in_cluster
+                     ? kube_config_in_cluster(s->world, &s->config, err)
+                     : kube_config_load_exec(s->world, given(o->kubeconfig), &choice, &s->config, err)) < 0 ||
             take_flags(s, &s->config.endpoint, err) < 0 || open_login(s, &s->config, &s->login, err) < 0)
                 return error_wrap(err, "failed to create hub cluster client");
         TRY(request_timeout_parse(o->request_timeout, &limit_ms, err));

@@ -30,9 +30,23 @@ static bool is_given(const char *host, const char *given)
                host[n + 1 + strspn(host + n + 1, "0123456789")] == '\0';
 }
 
+/* It listens everywhere, as in a pod: `kubectl port-forward` leads to it from any port of loopback. No
+ * foreign name can be made to stand for these. */
+static bool is_forwarded(const struct page_guard *g, const char *host)
+{
+        static const char *const names[] = { "localhost", "127.0.0.1" };
+
+        if (!text_equal(g->bind, "0.0.0.0") && !text_equal(g->bind, "::"))
+                return false;
+        for (size_t i = 0; i < ARRAY_LEN(names); i++)
+                if (is_given(host, names[i]))
+                        return true;
+        return false;
+}
+
 static bool is_ours(const struct page_guard *g, const char *host)
 {
-        if (is_address(g, host, g->bind) || is_address(g, host, "localhost"))
+        if (is_address(g, host, g->bind) || is_address(g, host, "localhost") || is_forwarded(g, host))
                 return true;
         for (size_t i = 0; g->hosts && g->hosts[i]; i++)
                 if (is_given(host, g->hosts[i]))

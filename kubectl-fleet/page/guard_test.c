@@ -54,6 +54,23 @@ static void it_answers_under_its_own_names(void **state)
         assert_int_equal(check(&v6, "::1", NULL, false), 403);
 }
 
+static void in_a_pod_it_answers_through_a_forwarded_port(void **state)
+{
+        static const struct page_guard pod = { .bind = "0.0.0.0", .port = 8080, .hosts = hosts };
+        static const char *const good[] = { "127.0.0.1:8080", "localhost:9000", "localhost",
+                                            "page.fleet.svc" };
+        static const char *const bad[] = { "10.1.2.3:8080",       "localhost.evil.test:8080",
+                                           "127.0.0.1.evil.test", "127.0.0.1:80x",
+                                           "localhost:",          "evil.test" };
+
+        for (size_t i = 0; i < ARRAY_LEN(good); i++)
+                assert_int_equal(check(&pod, good[i], NULL, false), 0);
+        for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+                assert_int_equal(check(&pod, bad[i], NULL, false), 403);
+        assert_int_equal(check(&pod, "localhost:9000", "http://localhost:9000", true), 0);
+        assert_int_equal(check(&pod, "localhost:9000", "http://localhost:3000", true), 403);
+}
+
 static void it_answers_its_own_scripts_only(void **state)
 {
         static const char *const bad[] = { "http://evil.test",
@@ -97,6 +114,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(it_answers_under_its_own_names),
+                cmocka_unit_test(in_a_pod_it_answers_through_a_forwarded_port),
                 cmocka_unit_test(it_answers_its_own_scripts_only),
                 cmocka_unit_test(browsers_are_told_a_strict_policy),
         };

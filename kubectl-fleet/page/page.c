@@ -196,3 +196,8 @@ int page_port(const struct page *p)
 {
         return http_server_port(p->server);
 }
+
+int page_set_identity(struct page *p, const struct tls_identity *tls, struct error *err)
+{
+        return http_server_set_identity(p->server, tls, err);
+}

@@ -27,3 +27,5 @@ struct page;
 int page_start(const struct page_options *o, struct page **ret, struct error *err);
 struct page *page_stop(struct page *p); /* closes what is open; returns NULL */
 int page_port(const struct page *p);
+/* Another certificate for connections to come, of a page with TLS; a bad one leaves it as it is. */
+int page_set_identity(struct page *p, const struct tls_identity *tls, struct error *err);
