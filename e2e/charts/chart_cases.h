@@ -26,7 +26,7 @@ int chart_render(const struct chart_test *t, const char *release, const json_t *
                  const json_t *set, struct rendering *ret, struct error *err);
 
 /* "Deployment/hub-agent" in a list of objects; NULL if absent. */
-const json_t *object_find(const json_t *objects, const char *kind_and_name);
+const json_t *rendered_find(const json_t *objects, const char *kind_and_name);
 
 /* The following add sentences to `problems` (one a line); none means all is well. */
 

@@ -134,7 +134,7 @@ static void check_pod(const json_t *objects, const json_t *pod, struct buf *prob
             !text_equal(doc_get_string(pod, "securityContext.seccompProfile.type"), "RuntimeDefault") ||
             doc_get(pod, "hostNetwork") || doc_get(pod, "hostPID"))
                 buf_append_str(problems, "the pod is not hardened\n");
-        if (!object_find(objects, account))
+        if (!rendered_find(objects, account))
                 buf_printf(problems, "the pod's %s is not there\n", account);
         json_array_foreach(doc_get_array(pod, "containers"), i, c) {
                 check_hardened(text_of(c, "name"), c, problems);
@@ -177,12 +177,12 @@ static void check_binding(const json_t *objects, const json_t *o, struct buf *pr
         const json_t *subject;
         size_t i;
 
-        if (!object_find(objects, role))
+        if (!rendered_find(objects, role))
                 buf_printf(problems, "%s is bound and not there\n", role);
         json_array_foreach(doc_get_array(o, "subjects"), i, subject) {
                 AUTO_FREE char *account =
                         mem_must(mem_printf("%s/%s", text_of(subject, "kind"), text_of(subject, "name")));
-                const json_t *found = object_find(objects, account);
+                const json_t *found = rendered_find(objects, account);
 
                 if (!found ||
                     !text_equal(text_of(found, "metadata.namespace"), text_of(subject, "namespace")))

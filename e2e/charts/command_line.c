@@ -3,6 +3,7 @@
 #include "e2e/charts/chart_cases.h"
 #include "hub-agent/flags.h"
 #include "hub-agent/manifest-generation/generation_flags.h"
+#include "kubectl-fleet/command.h"
 #include "member-agent/flags.h"
 #include "member-agent/hub_connection.h"
 #include "member-agent/refresh-token/options.h"
@@ -85,6 +86,19 @@ static int check_generator(struct line *l, struct error *err)
         return generation_flags_check(&f, err);
 }
 
+static int check_page(struct line *l, struct error *err)
+{
+        const struct command *page = command_below(&root_command, l->argc > 1 ? l->argv[1] : "");
+        struct flag_table tables[COMMAND_TABLES_MAX];
+        struct session s = { .command = page };
+
+        if (!page)
+                return error_set(err, ERR_INVALID, "kubectl-fleet has no such command");
+        TRY(posix_flags_parse(tables, command_tables(page, tables), l->argc - 2, l->argv + 2, &s.options,
+                              &s.line, err));
+        return page->check(&s, err);
+}
+
 static int check_member(struct line *l, struct error *err)
 {
         static const struct world_files files = { .read = fake_read, .stamp = fake_stamp };
@@ -130,6 +144,8 @@ static void check_container(const json_t *container, json_t *warned, struct buf 
                 r = check_hub(&l, &err);
         else if (text_equal(l.name, "manifest-generator"))
                 r = check_generator(&l, &err);
+        else if (text_equal(l.name, "fleet-page"))
+                r = check_page(&l, &err);
         else if (text_equal(l.name, "member-agent"))
                 r = check_member(&l, &err);
         else

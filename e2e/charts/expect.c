@@ -75,7 +75,7 @@ static void tell(struct buf *problems, const char *what, const char *path, const
 static void check_one(const json_t *expectation, const json_t *objects, struct buf *problems)
 {
         const char *in = doc_get_string(expectation, "in"), *path = doc_get_string(expectation, "at");
-        const json_t *object = object_find(objects, in ? in : "");
+        const json_t *object = rendered_find(objects, in ? in : "");
         const json_t *at = look_up(object, path ? path : "");
         const json_t *is = json_object_get(expectation, "is"), *has = json_object_get(expectation, "has");
         const json_t *lacks = json_object_get(expectation, "lacks"), *value;
@@ -104,7 +104,7 @@ static void check_objects(const json_t *wanted, const json_t *objects, struct bu
         const json_t *o;
 
         json_array_foreach((json_t *)wanted, i, o)
-                if (!object_find(objects, json_string_value(o)))
+                if (!rendered_find(objects, json_string_value(o)))
                         buf_printf(problems, "there is no %s\n", json_string_value(o));
         json_array_foreach((json_t *)objects, i, o)
                 n += !text_equal(doc_get_string(o, "kind"), "CustomResourceDefinition");

@@ -100,7 +100,7 @@ int chart_render(const struct chart_test *t, const char *release, const json_t *
         return 0;
 }
 
-const json_t *object_find(const json_t *objects, const char *kind_and_name)
+const json_t *rendered_find(const json_t *objects, const char *kind_and_name)
 {
         const char *slash = strchr(kind_and_name, '/');
         const json_t *o;

@@ -2,8 +2,17 @@
 #include "common/base/map.h"
 #include "kubectl-fleet/page/view.h"
 
+static bool is_listed(const struct kind *kind)
+{
+        for (const struct kind *const *k = page_kinds; *k; k++)
+                if (*k == kind)
+                        return true;
+        return false;
+}
+
 int page_needs_add(struct page_needs *n, struct fetch f)
 {
+        ASSERT(is_listed(f.kind)); /* in a pod the page has no right to others */
         if (n->n == PAGE_NEEDS_MAX)
                 return ERR_LIMIT;
         n->at[n->n++] = (struct page_need){ .fetch = f };

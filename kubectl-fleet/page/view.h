@@ -48,6 +48,10 @@ struct page_view {
 };
 extern const struct page_view *const page_views[]; /* ends in NULL */
 
+/* All kinds that views read, and no others; ends in NULL. In a pod the page has the rights of
+ * charts/hub-agent/files/rules-page.yaml, which names the same (page_kinds_test.c). */
+extern const struct kind *const page_kinds[];
+
 /* Adds a fetch; the fields that are not named are those of `f`. 0 or ERR_LIMIT. */
 int page_needs_add(struct page_needs *n, struct fetch f);
 /* The need of that kind, the n-th; NULL = there is none. */

@@ -1,5 +1,6 @@
 /* All views and actions; each stands in a file of its own. */
 #include "kubectl-fleet/page/view.h"
+#include "proto/gen/kinds.h"
 
 extern const struct page_view cluster_page_view;
 extern const struct page_view fleet_page_view;
@@ -21,4 +22,22 @@ const struct page_view *const page_views[] = {
 
 const struct page_action *const page_actions[] = {
         &approve_page_action, &stop_page_action, &resume_page_action, &retry_page_action, NULL,
+};
+
+const struct kind *const page_kinds[] = {
+        &member_cluster_kind,
+        &cluster_resource_placement_kind,
+        &resource_placement_kind,
+        &cluster_resource_binding_kind,
+        &resource_binding_kind,
+        &cluster_resource_snapshot_kind,
+        &resource_snapshot_kind,
+        &cluster_scheduling_policy_snapshot_kind,
+        &scheduling_policy_snapshot_kind,
+        &cluster_staged_update_run_kind,
+        &staged_update_run_kind,
+        &cluster_approval_request_kind,
+        &approval_request_kind,
+        &work_kind,
+        NULL,
 };

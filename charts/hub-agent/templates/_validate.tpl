@@ -24,6 +24,7 @@
 {{- include "hub-agent.validateSources" (dict "to" $to "sources" $v.sources "replicas" $v.replicaCount) -}}
 {{- include "hub-agent.validateTrustedRoot" (dict "to" $to "values" $v) -}}
 {{- include "hub-agent.validateGenerator" (dict "to" $to "values" $v) -}}
+{{- include "hub-agent.validatePage" (dict "to" $to "page" $v.page) -}}
 {{- include "checks.report" $to -}}
 {{- end -}}
 
