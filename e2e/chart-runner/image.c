@@ -6,6 +6,7 @@ static const struct image_program images[] = {
         { "hub-agent", "hub-agent", "/hubagent" },
         { "member-agent", "member-agent", "/memberagent" },
         { "refresh-token", "refresh-token", "/refreshtoken" },
+        { "kubectl-fleet", "kubectl-fleet", "/kubectl-fleet" },
 };
 
 const struct image_program *image_program_of(const char *image)
