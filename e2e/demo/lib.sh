@@ -22,6 +22,7 @@ build_of() { stat -L -c '%i %Y' "$(program_of "$1")"; }
 program_of() {
         case $1 in
         member-*) echo build/bin/member-agent ;;
+        page) echo build/bin/kubectl-fleet ;;
         git-http | chart-server) echo "e2e/sources/$1" ;;
         *) echo "build/bin/$1" ;;
         esac
@@ -66,23 +67,27 @@ free_ports() {
                 want=$((want - 1))
         done
 }
-choose_ports() { # devcluster's, two for each of four agents, the webhooks', the artifacts', charts', Git's, two for the manifest-generator, two for each more member
+choose_ports() { # devcluster's, two for each of four agents, the webhooks', the artifacts', charts', Git's, two for the manifest-generator, the page's, two for each more member
         local have=0
         if [ -f "$demo/ports" ]; then have=$(wc -l <"$demo/ports"); fi
-        free_ports $((15 + 2 * (${DEMO_MEMBERS:-3} > 3 ? ${DEMO_MEMBERS:-3} - 3 : 0) - have)) >>"$demo/ports"
+        free_ports $((16 + 2 * (${DEMO_MEMBERS:-3} > 3 ? ${DEMO_MEMBERS:-3} - 3 : 0) - have)) >>"$demo/ports"
 }
 port() { sed -n "$1p" "$demo/ports"; }
 port_of() { # program, metrics (0) or health (1)
         case $1 in
         hub-agent) port $((2 + $2)) ;;
         member-[123]) port $((2 + 2 * ${1#member-} + $2)) ;;
-        member-*) port $((8 + 2 * ${1#member-} + $2)) ;;
+        member-*) port $((9 + 2 * ${1#member-} + $2)) ;;
         chart-server) port 12 ;;
         git-http) port 13 ;;
         manifest-generator) port $((14 + $2)) ;;
+        page) port 16 ;;
         esac
 }
 endpoints() { printf -- '--metrics-bind-address=127.0.0.1:%s --health-probe-bind-address=127.0.0.1:%s' "$(port_of "$1" 0)" "$(port_of "$1" 1)"; }
+
+# Where the page is, with its token: as it was started last.
+page_link() { log_since_start page | grep -o 'http://127[^ ]*' | tail -n 1; }
 
 # The agents take the current context of their kubeconfig.
 kubeconfig_of() { (umask 077 && sed "s/^current-context:.*/current-context: $1/" "$demo/kubeconfig" >"$demo/$1.kubeconfig"); }
