@@ -387,6 +387,7 @@ static void put_progress(struct page_writer *w, const struct page_placement_look
         page_set(w, "failed", count_of(&v->failed));
         page_set(w, "drifted", count_of(&v->drifted));
         page_set(w, "different", count_of(&v->different));
+        page_set_number(w, "ill", (int64_t)v->ill);
         page_set_number(w, "unplaced", (int64_t)v->places.n_unplaced);
         page_set_number(w, "leftover", (int64_t)v->places.n_leftover);
         if (v->places.cut)

@@ -21,6 +21,7 @@ struct page_placement_look {
         const struct page_look *look;
         struct places places;
         struct page_trouble_count failed, drifted, different;
+        size_t ill; /* places on a cluster that is not well */
 };
 json_t *page_placement_head(const struct page_placement_look *v); /* new; NULL on no memory */
 

@@ -209,7 +209,7 @@ static json_t *cluster_row(struct arena *arena, const struct place *p, const str
 
         page_begin(&w, arena);
         page_set_string(&w, "cluster", p->cluster);
-        page_set_number(&w, "rank", *trouble ? MIN(p->rank, 1) : p->rank);
+        page_set_number(&w, "rank", *trouble ? 0 : p->rank);
         page_set_string(&w, "standing", page_standing(p->word.standing));
         page_set_string(&w, "word", p->word.word);
         page_set_text(&w, "message", p->message, PAGE_MESSAGE_BYTES);
@@ -229,7 +229,8 @@ static json_t *cluster_row(struct arena *arena, const struct place *p, const str
         return page_end(&w);
 }
 
-static int draw_clusters(const struct page_look *l, const struct places *v, struct page_doc *d)
+/* `ill`: how many are on a cluster that is not well. */
+static int draw_clusters(const struct page_look *l, const struct places *v, struct page_doc *d, size_t *ill)
 {
         const struct page_need *members = page_need_of(l, &member_cluster_kind, 0);
 
@@ -239,6 +240,7 @@ static int draw_clusters(const struct page_look *l, const struct places *v, stru
                 const char *trouble = *p->cluster ? trouble_of(members, m) : "";
                 uint64_t stamp = stamp_of(p, m, trouble, v->view.latest);
 
+                *ill += *trouble != '\0';
                 if (page_row_stays(d, "clusters", p->key, stamp))
                         continue;
                 TRY(page_row_stamped(d, "clusters", p->key, stamp,
@@ -404,7 +406,7 @@ static int look(const struct page_look *l, struct page_doc *d, struct error *err
         parts.works = page_need_of(l, &work_kind, 0)->fetch.result;
         parts.snapshots = page_need_of(l, scope->resource_snapshot, 0)->fetch.result;
         if (places_of(l->arena, &parts, bindings->filled, &v.places) < 0 ||
-            draw_clusters(l, &v.places, d) < 0 || draw_failed(l, &v.places, d, &v.failed) < 0 ||
+            draw_clusters(l, &v.places, d, &v.ill) < 0 || draw_failed(l, &v.places, d, &v.failed) < 0 ||
             draw_drifted(l, &v.places, d, &v.drifted) < 0 ||
             draw_different(l, &v.places, d, &v.different) < 0)
                 return error_no_memory(err);

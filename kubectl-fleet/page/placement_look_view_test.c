@@ -261,8 +261,25 @@ static void a_cluster_that_is_not_well_is_told_of(void **state)
         bind(s, "gone", BOUND, "'conditions':[" WELL "]");
         scene_look(s, view);
         assert_has(cluster(s, "alpha"), "{'trouble':'','rank':4}");
-        assert_has(cluster(s, "bravo"), "{'trouble':'the cluster is not healthy','rank':1}");
+        assert_has(cluster(s, "bravo"),
+                   "{'word':'available','trouble':'the cluster is not healthy','rank':0}");
         assert_has(cluster(s, "gone"), "{'trouble':'there is no such member cluster'}");
+}
+
+/* What the members last said still counts as done, as in the placement's status. */
+static void clusters_that_are_not_well_stand_first_and_are_counted(void **state)
+{
+        struct scene *s = *state;
+
+        set_scene(s);
+        put_member(s, "zulu", "", "False");
+        bind(s, "alpha", BOUND,
+             "'conditions':[" WELL "],'driftedPlacements':[" DRIFT("ConfigMap", "c", "") "]");
+        bind(s, "zulu", BOUND, "'conditions':[" WELL "]");
+        scene_look(s, view);
+        assert_has(scene_head(s), "{'ill':1,'progress':{'done':2,'failed':0,'total':2}}");
+        assert_has(cluster(s, "zulu"), "{'rank':0}");
+        assert_has(cluster(s, "alpha"), "{'rank':1}");
 }
 
 /* ---- objects that are not well ---- */
@@ -729,6 +746,7 @@ int main(void)
                 SCENE_TEST(a_cluster_with_two_bindings_has_two_rows),
                 SCENE_TEST(places_that_no_cluster_was_found_for_are_rows),
                 SCENE_TEST(a_cluster_that_is_not_well_is_told_of),
+                SCENE_TEST(clusters_that_are_not_well_stand_first_and_are_counted),
                 SCENE_TEST(both_values_of_what_drifted_stand_side_by_side),
                 SCENE_TEST(what_differs_and_what_failed_has_parts_of_its_own),
                 SCENE_TEST(values_of_secrets_are_never_sent),

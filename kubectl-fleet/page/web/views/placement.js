@@ -9,8 +9,10 @@ import { Troubles } from './troubles.js';
 /* ---- one cluster ---- */
 
 function badges(row) {
-        return [['failed', row.failed, 'failed'], ['busy', row.drifted, 'drifted'], ['busy', row.different, 'different']]
-                .filter(([, n]) => n).map(([tone, n, word]) => chip(tone, `${n} ${word}`));
+        const counts = [['failed', row.failed, 'failed'], ['busy', row.drifted, 'drifted'], ['busy', row.different, 'different']];
+
+        return [row.trouble ? chip('failed', row.trouble) : null,
+                ...counts.map(([tone, n, word]) => n ? chip(tone, `${n} ${word}`) : null)].filter(Boolean);
 }
 
 function labelsOf(row) {
@@ -45,11 +47,9 @@ function detailOf(row, page, key) {
                         h('a', { href: page.link('scheduling', key, { cluster: row.cluster }) }, row.unplaced ? 'why not there' : 'why there')) : null);
 }
 
-/* A cluster that is not well is said to be so, also where the placement is. */
+/* What a cluster that is not well said last is no good news. */
 function writeState(el, r) {
-        const ill = r.trouble && r.standing === 'done';
-
-        setChip(el, ill ? 'failed' : r.standing, ill ? r.trouble : r.word);
+        setChip(el, r.trouble && r.standing === 'done' ? 'waits' : r.standing, r.word);
 }
 
 function fillRow() {
@@ -59,7 +59,7 @@ function fillRow() {
         return {
                 nodes: [way, h('span', { class: 'way-state' }, state, more), revision, since],
                 write(r, root) {
-                        setAttr(root, 'data-tone', toneOf(r.standing));
+                        setAttr(root, 'data-tone', r.trouble ? 'failed' : toneOf(r.standing));
                         setTrack(way, r.steps);
                         writeState(state, r);
                         setChildren(more, badges(r));
@@ -277,6 +277,7 @@ function notes(head) {
         return [
                 head.deleting ? ['failed', ['being deleted ', ago(head.deleting, 'for')]] : null,
                 head.unplaced ? ['failed', `${plural(head.unplaced, 'place')} without a cluster`] : null,
+                head.ill ? ['failed', `${plural(head.ill, 'cluster')} not well`] : null,
                 head.leftover ? ['busy', `left over on ${plural(head.leftover, 'cluster')}`] : null,
         ].filter(Boolean).map(([tone, text]) => {
                 const c = chip(tone, '');
