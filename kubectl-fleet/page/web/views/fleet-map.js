@@ -16,6 +16,18 @@ function regionOf(labels) {
         return '';
 }
 
+export function hasRegions(rows) {
+        for (const { labels } of rows.values())
+                if (regionOf(labels))
+                        return true;
+        return false;
+}
+
+/* By what clusters are grouped where nobody chose: by what there is. */
+export function usualGroups(rows) {
+        return hasRegions(rows) ? 'region' : 'health';
+}
+
 /* The name of the group that a cluster stands in; '' = none is told. */
 function groupOf(row, by) {
         if (by === 'none')
@@ -139,7 +151,7 @@ export class FleetMap {
 
         /* Where only rows changed, and stay in their groups, only their tiles are written. */
         touch(rows, changed) {
-                if (rows.size !== this.tiles.size)
+                if (rows.size !== this.tiles.size || (this.usual && usualGroups(rows) !== this.by))
                         return false;
                 for (const key of changed)
                         if (this.groupOf.get(key)?.name !== groupOf(rows.get(key), this.by))
@@ -164,7 +176,8 @@ export class FleetMap {
                 const held = this.root.contains(document.activeElement) ? document.activeElement.dataset.key : undefined;
 
                 this.width ||= this.root.clientWidth - 28; // without its padding, and before there is much to lay out
-                this.by = query.by || 'region';
+                this.usual = !query.by;
+                this.by = query.by || usualGroups(rows);
                 this.words = wordsOf(query.q);
                 this.colour = query.colour || 'health';
                 this.range = costRange(rows);

@@ -5,7 +5,7 @@ import { filterField, writeFilter } from '../table.js';
 import { ago, apartText, bar, chip, nothing, ofKey, plural, setAgo, setBar, setChip, shape, toneOf, toneRank } from '../words.js';
 import { COLOURS, legendOf } from './fleet-colours.js';
 import { clusterFacts, standingLine } from './cluster.js';
-import { FleetMap } from './fleet-map.js';
+import { FleetMap, hasRegions, usualGroups } from './fleet-map.js';
 
 const SHOWN = 8; // entries of a list of what needs someone
 
@@ -182,12 +182,13 @@ const GROUPS = [['region', 'region'], ['health', 'health'], ['none', 'nothing']]
 class Controls {
         constructor(page) {
                 const choose = (name, normal) => h('select', {
-                        onchange: (e) => page.state({ [name]: e.target.value === normal ? '' : e.target.value }),
+                        onchange: (e) => page.state({ [name]: e.target.value === normal() ? '' : e.target.value }),
                 });
 
                 this.page = page;
-                this.by = choose('by', 'region');
-                this.colour = choose('colour', 'health');
+                this.usual = 'region';
+                this.by = choose('by', () => this.usual);
+                this.colour = choose('colour', () => 'health');
                 this.filter = filterField(page, 'Filter of clusters, by name or label', 'Filter: name or label');
                 this.shown = h('span', { class: 'faint', role: 'status' });
                 this.root = h('div', { class: 'panel-head toolbar' }, h('h2', 'Clusters '), this.shown, this.filter,
@@ -198,7 +199,10 @@ class Controls {
         draw(rows, query) {
                 const labels = labelKeys(rows).map((key) => [`label:${key}`, `label ${key}`]);
 
-                writeOptions(this.by, [...GROUPS, ...labels], query.by || 'region');
+                const groups = GROUPS.filter(([by]) => by !== 'region' || query.by === 'region' || hasRegions(rows));
+
+                this.usual = usualGroups(rows);
+                writeOptions(this.by, [...groups, ...labels], query.by || this.usual);
                 writeOptions(this.colour, COLOURS, query.colour || 'health');
                 writeFilter(this.filter, query);
         }
