@@ -45,7 +45,7 @@ static int document_around(const struct placement *now, json_t *policy, json_t *
 }
 
 /* As a document; *ret stays NULL where there is none. */
-static int policy_of(struct arena *arena, const struct placement *now, json_t **ret, struct error *err)
+static int policy_of(const struct placement *now, json_t **ret, struct error *err)
 {
         struct placement bare = { .object = { .kind = now->object.kind } };
         struct placement_spec spec = { .policy = now->spec ? now->spec->policy : NULL };
@@ -66,7 +66,7 @@ static int change_problem(struct arena *arena, const struct schema *schema, cons
         AUTO_JSON json_t *policy = NULL;
         AUTO_JSON json_t *old = NULL;
 
-        TRY(policy_of(arena, now, &policy, err));
+        TRY(policy_of(now, &policy, err));
         TRY(document_around(now, json_incref(policy), &old, err));
         TRY(schema_apply_defaults(schema, old, err));
         return manifest_change_problem(arena, schema, old, doc, ret, err);
@@ -203,13 +203,13 @@ static json_t *lines_of(const char *text)
         return lines;
 }
 
-json_t *page_policy_lines(struct arena *arena, const struct placement *now)
+json_t *page_policy_lines(const struct placement *now)
 {
         AUTO_JSON json_t *policy = NULL;
         AUTO_BUF struct buf b;
 
         buf_init(&b, 4u << 20);
-        if (policy_of(arena, now, &policy, NULL) < 0)
+        if (policy_of(now, &policy, NULL) < 0)
                 return NULL;
         if (!policy)
                 return lines_of("placementType: PickAll\n");

@@ -19,4 +19,4 @@ struct page_policy_try {
 int page_policy_try(struct arena *arena, const struct placement *now, const char *text,
                     struct page_policy_try *ret);
 /* The policy of now as YAML, to begin from. A new array of lines; NULL on no memory. */
-json_t *page_policy_lines(struct arena *arena, const struct placement *now);
+json_t *page_policy_lines(const struct placement *now);

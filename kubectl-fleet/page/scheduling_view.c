@@ -346,7 +346,7 @@ static json_t *head_of(const struct drawing *g, const struct scheduling *s)
         page_set(&w, "deleting", page_time(o->meta.deletion_ms));
         page_set_string(&w, "policy", g->v->policy);
         page_set(&w, "policyWords", page_policy_words(&w, policy));
-        page_set(&w, "policyText", page_policy_lines(w.arena, s->placement));
+        page_set(&w, "policyText", page_policy_lines(s->placement));
         if (g->v->problem)
                 page_set_text(&w, "problem", g->v->problem, PAGE_MESSAGE_BYTES);
         put_scheduled(&w, s);

@@ -57,7 +57,9 @@ function differ(a, b) {
                 }
         if (x.affinity === undefined)
                 return { criterion: 'both', better: null, text: 'Both fit, and the policy takes all that fit' };
-        return { criterion: 'name', better: a.name > b.name ? a : b, text: 'Both fit equally well, and the greater name decides' };
+        const first = a.name > b.name ? a : b;
+
+        return { criterion: 'name', better: first, text: `${first.name} ranks higher: both fit equally well, and the greater name decides` };
 }
 
 /* The same in a sentence, with what is placed already: that is not moved. */

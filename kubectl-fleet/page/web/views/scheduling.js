@@ -93,19 +93,18 @@ class Clusters {
         }
 
         fill(name) {
-                const rank = h('span', { class: 'rank faint' }), state = chip('plain', ''), score = h('span', { class: 'way-score faint' });
+                const rank = h('span', { class: 'rank faint' }), state = chip('plain', '');
                 const because = h('span', { class: 'way-message' });
                 const both = h('button', { type: 'button', class: 'more compare-button', onclick: () => this.view.choose(name) }, 'compare');
 
                 return {
-                        nodes: [rank, h('span', { class: 'way-state' }, state), score, because, both],
+                        nodes: [rank, h('span', { class: 'way-state' }, state), because, both],
                         write: ({ row }, root) => {
                                 const chosen = this.view.chosen().includes(name);
 
                                 setAttr(root, 'data-tone', toneOf(row.tone));
                                 setText(rank, row.order);
                                 setChip(state, row.tone, row.word);
-                                setText(score, scores(row));
                                 setText(because, row.because);
                                 setAttr(because, 'title', row.because);
                                 setAttr(both, 'aria-pressed', String(chosen));
@@ -142,8 +141,8 @@ function countsOf({ numbers: n, tried }) {
         const changes = tried?.changes;
 
         return [
-                n.placed || !n.anew ? ['picked', 'picked', n.placed, 'done'] : ['anew', 'would be picked', n.anew, 'done'],
-                changes ? ['joins', 'would join', changes.joins, 'busy'] : null,
+                n.placed || !n.anew ? ['picked', changes ? 'picked now' : 'picked', n.placed, 'done'] : ['anew', 'would be picked', n.anew, 'done'],
+                changes ? ['joins', 'would join', changes.joins, 'done'] : null,
                 changes ? ['leaves', 'would leave', changes.leaves, 'failed'] : null,
                 ['fit', 'fit', n.fit, 'waits'], ['unfit', 'do not fit', n.unfit, 'waits'],
                 ['ineligible', 'cannot be used now', n.ineligible, n.ineligible ? 'busy' : 'waits'],
@@ -241,7 +240,6 @@ class Scheduling {
                 const key = keyOf(args.kind, args.ns, args.name);
 
                 Object.assign(this, { page, key, args, doc: null, tried: null, head: null, asked: null });
-                this.kind = h('span', { class: 'kind' });
                 this.policy = chip('plain', '');
                 this.notes = h('span', { class: 'row' });
                 this.problem = h('p', { class: 'notice wrong', role: 'alert' });
@@ -252,7 +250,7 @@ class Scheduling {
                 this.about = new About();
                 this.trial = new PolicyTry(page, args, key, (doc, change) => this.result(doc, change));
                 root.append(h('div', { class: 'stack' },
-                        h('div', { class: 'title' }, h('h1', this.kind, ' ', args.ns ? `${args.ns}/` : '', args.name), this.policy, this.notes,
+                        h('div', { class: 'title' }, h('h1', h('span', { class: 'kind' }, 'Scheduling of '), args.ns ? `${args.ns}/` : '', args.name), this.policy, this.notes,
                                 h('nav', { class: 'row', 'aria-label': 'More of this placement' }, h('a', { href: page.link('placement', key) }, 'Placement'),
                                         h('a', { href: page.link('overrides', key) }, 'Overrides'))),
                         this.problem, this.banner, h('section', { class: 'panel panel-body', 'aria-label': 'Counts' }, this.counts),
@@ -273,6 +271,8 @@ class Scheduling {
                         this.page.state(a === name ? { a: b || '', b: '' } : { b: '' });
                 else
                         this.page.state(a ? { b: name } : { a: name });
+                if (this.chosen().length === 2)
+                        this.comparison.root.scrollIntoView({ block: 'nearest' });
         }
 
         rows() {
@@ -311,7 +311,6 @@ class Scheduling {
 
         drawHead(head) {
                 this.head = head;
-                setText(this.kind, head.kind);
                 setChip(this.policy, head.problem ? 'failed' : 'plain', head.policy);
                 setChildren(this.notes, head.deleting ? chip('failed', 'being deleted') : null);
                 setText(this.problem, head.problem ? `The policy cannot be followed: ${head.problem}` : '');
