@@ -200,7 +200,7 @@ static int ask_right(struct page_visitor *v, const struct kind *kind, const char
                      bool *ret, struct error *err)
 {
         AUTO_JSON json_t *answer = NULL;
-        json_t *spec = json_copy(v->who);
+        json_t *spec = doc_copy_members(v->who);
         json_t *resource =
                 json_pack("{s:s, s:s, s:s, s:s, s:s}", "verb", verb, "group", kind->group, "version",
                           kind->version, "resource", kind->plural, "namespace", or_empty(ns));
