@@ -296,11 +296,15 @@ int hub_user_may_list(struct page_visitor *v, const struct kind *kind, const cha
                       struct error *err)
 {
         struct loop *l = v->gate->world->loop;
-        const struct page_right *known = find_right(v, kind, ns);
+        const struct page_right *known;
         struct error why = { 0 };
-        struct page_right r = { .kind = kind, .ns = (char *)(uintptr_t)ns };
+        struct page_right r = { .kind = kind };
         int code;
 
+        if (!kind->namespaced)
+                ns = NULL; /* a right in a namespace is none to it */
+        r.ns = (char *)(uintptr_t)ns;
+        known = find_right(v, kind, ns);
         if (known && loop_now_ms(l) < known->until_ms)
                 return told(known, ret_until_ms, err);
         r.until_ms = loop_now_ms(l) + PAGE_RIGHT_MS; /* counted from the question */
