@@ -43,8 +43,9 @@ function detailOf(row, page, key) {
                         ['Overrides', overridesOf(row, page, key)],
                         ['Labels', labelsOf(row)],
                 ]),
-                row.cluster ? h('p', { class: 'row' }, h('a', { href: page.link('cluster', row.cluster) }, 'the cluster'),
-                        h('a', { href: page.link('scheduling', key, { cluster: row.cluster }) }, row.unplaced ? 'why not there' : 'why there')) : null);
+                h('p', { class: 'row' }, row.cluster ? h('a', { href: page.link('cluster', row.cluster) }, 'the cluster') : null,
+                        h('a', { href: page.link('scheduling', key, row.cluster ? { cluster: row.cluster } : {}) },
+                                !row.cluster ? 'why no other cluster' : row.unplaced ? 'why not there' : 'why there')));
 }
 
 /* What a cluster that is not well said last is no good news. */
@@ -54,15 +55,16 @@ function writeState(el, r) {
 
 function fillRow() {
         const way = track(), state = chip('plain', ''), revision = h('span', { class: 'faint way-revision' });
-        const more = h('span', { class: 'way-badges' }), since = ago(0, 'age');
+        const more = h('span', { class: 'way-badges' }), since = ago(0, 'age'), why = h('span', { class: 'faint way-why' });
 
         return {
-                nodes: [way, h('span', { class: 'way-state' }, state, more), revision, since],
+                nodes: [way, h('span', { class: 'way-state' }, state, more, why), revision, since],
                 write(r, root) {
                         setAttr(root, 'data-tone', r.trouble ? 'failed' : toneOf(r.standing));
                         setTrack(way, r.steps);
                         writeState(state, r);
                         setChildren(more, badges(r));
+                        setText(why, r.unplaced ? r.message : '');
                         setText(revision, r.revision ? `revision ${r.revision}` : '');
                         setClass(revision, 'older', Boolean(r.revision) && !r.latest && !r.removing);
                         setAgo(since, r.since);
@@ -180,15 +182,15 @@ function writeStep(page) {
 function rolloutWords(s) {
         if (s.type === 'External')
                 return 'by update runs only';
-        return `at most ${s.maxUnavailable} of the clusters unavailable, ${s.maxSurge} added` +
-                (s.unavailablePeriodSeconds === 60 ? '' : `, ${s.unavailablePeriodSeconds} s each`);
+        return `at most ${s.maxUnavailable} unavailable at a time, at most ${s.maxSurge} more than picked` +
+                (s.unavailablePeriodSeconds === 60 ? '' : `, ready after ${s.unavailablePeriodSeconds} s where that cannot be seen`);
 }
 
 function applyWords({ apply: a }) {
         const words = { ClientSideApply: 'client-side apply', ServerSideApply: 'server-side apply', ReportDiff: 'only compared, never written' };
 
         return [words[a.type] || a.type, a.force ? 'takes over fields of others' : '',
-                a.whenToApply === 'IfNotDrifted' ? 'not where it drifted' : '',
+                a.type === 'ReportDiff' ? '' : a.whenToApply === 'IfNotDrifted' ? 'not where it drifted' : 'puts back what drifted',
                 a.comparison === 'PartialComparison' ? '' : 'compared in full',
                 { Never: 'never takes over', IfNoDiff: 'takes over what is equal' }[a.whenToTakeOver] || '',
                 a.coOwnership ? 'beside other owners' : ''].filter(Boolean).join(', ');
@@ -273,8 +275,19 @@ class About {
 
 /* ---- the view ---- */
 
-function notes(head) {
+/* What is new comes by an update run alone, and none is under way. */
+function waitsForRun(head, rows) {
+        if (head.strategy.type !== 'External' || !head.revision || head.runs.some((r) => ['busy', 'waits'].includes(r.standing)))
+                return false;
+        for (const r of rows.values())
+                if (!r.latest && !r.unplaced && !r.removing)
+                        return true;
+        return false;
+}
+
+function notes(head, rows) {
         return [
+                waitsForRun(head, rows) ? ['waits', `revision ${head.revision} waits for an update run`] : null,
                 head.deleting ? ['failed', ['being deleted ', ago(head.deleting, 'for')]] : null,
                 head.unplaced ? ['failed', `${plural(head.unplaced, 'place')} without a cluster`] : null,
                 head.ill ? ['failed', `${plural(head.ill, 'cluster')} not well`] : null,
@@ -308,7 +321,6 @@ function show(root, args, page) {
                 setText(kind, head.kind);
                 setChip(state, head.standing, head.word);
                 setBar(progress, head.progress);
-                setChildren(more, notes(head));
                 drawSteps();
                 setHidden(funnel.parentNode, !head.steps.length);
                 about.draw(head);
@@ -324,6 +336,7 @@ function show(root, args, page) {
                         doc = d;
                         if (change.head || change.first)
                                 drawHead(d.head);
+                        setChildren(more, notes(d.head, d.parts.clusters || new Map()));
                         troubles.update(d, change);
                         if (change.first || change.rows.clusters || change.gone.clusters)
                                 clusters.draw(d.parts.clusters || new Map(), change.first ? null : change.rows.clusters || new Set());

@@ -13,8 +13,10 @@ function writeLink(page, view, keyOf_) {
         };
 }
 
-/* "canary, waits for approval": where it is, and what for. */
+/* "canary: waits for approval": where it is, and what for. */
 function whereText(row) {
+        if (row.approvals?.length && !row.over)
+                return `${row.approvals.map((a) => a.stage).join(', ')}: waits for approval`;
         return [row.stage, row.message].filter(Boolean).join(': ');
 }
 

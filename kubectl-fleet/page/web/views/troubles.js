@@ -12,7 +12,7 @@ const CLUSTERS = 6; // of each case
 const WORDS = {
         failed: { title: 'Failed', tone: 'failed', what: 'could not be applied, or did not become available' },
         drifted: { title: 'Drifted', tone: 'busy', what: 'changed on the cluster after it was applied' },
-        different: { title: 'Different', tone: 'busy', what: 'not as the hub has it, and not taken over' },
+        different: { title: 'Different', tone: 'busy', what: 'not as the hub has it, and left as it is' },
 };
 
 /* ---- one cluster's word ---- */
