@@ -7,7 +7,7 @@ import { FleetMap } from './fleet-map.js';
 import { Past, countStates, countUntil, subjectOf, viewOf, wordOf, wordsOfEntry } from './timeline-past.js';
 import { TimeSlider, spanFor, timeText } from './timeline-slider.js';
 
-const STANDINGS = 14; // placements and runs that are shown by name
+const STANDINGS = 14, FEW = 4; // placements and runs that are shown by name; in narrow windows what happened comes below them
 
 /* ---- what an entry says ---- */
 
@@ -177,13 +177,14 @@ class Standings {
 
         draw(states) {
                 const all = [...states].filter(([key]) => subjectOf(key).kind === this.kind);
+                const most = innerWidth <= 960 ? FEW : STANDINGS;
 
                 all.sort(([a, x], [b, y]) => toneRank(wordOf(x)[0]) - toneRank(wordOf(y)[0]) || compareNames(a, b));
                 setHidden(this.root, !all.length);
                 setText(this.head, `${this.title} ${all.length}`);
-                keyed(this.list, all.slice(0, STANDINGS), ([key]) => key, ([key]) => this.make(key), (el, [, s]) => this.write(el, s));
-                setHidden(this.rest, all.length <= STANDINGS);
-                setText(this.rest, `and ${all.length - STANDINGS} more`);
+                keyed(this.list, all.slice(0, most), ([key]) => key, ([key]) => this.make(key), (el, [, s]) => this.write(el, s));
+                setHidden(this.rest, all.length <= most);
+                setText(this.rest, `and ${all.length - most} more`);
         }
 
         make(key) {
@@ -300,7 +301,8 @@ function show(root, args, page) {
                 clearTimeout(saving);
                 saving = setTimeout(() => {
                         saving = 0;
-                        page.state({ t: slider.isLive() ? '' : Math.round(slider.shown()) });
+                        if (location.hash.startsWith(page.link('timeline'))) // one may be about to leave
+                                page.state({ t: slider.isLive() ? '' : Math.round(slider.shown()) });
                 }, SAVE_MS);
         };
         const drawTime = () => draw(new Set());
