@@ -5,6 +5,7 @@
 #include "e2e/simulation/moves.h"
 #include "e2e/simulation/run.h"
 #include "e2e/simulation/shrink.h"
+#include "e2e/simulation/sim_page.h"
 
 #define SHRINK_TRIES 400
 
@@ -95,8 +96,10 @@ static int report(const struct options *o, char **files, int n, struct coverage 
                         fprintf(stderr, "%s\n", err.text);
                         return 2;
                 }
-        if (o->report >= MOVES_SEEDS)
+        if (o->report >= MOVES_SEEDS) {
                 moves_expect(coverage);
+                sim_page_expect(coverage);
+        }
         return coverage_report(coverage, (unsigned)o->report, stdout) > 0;
 }
 

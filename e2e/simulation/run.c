@@ -5,6 +5,7 @@
 #include "e2e/simulation/rules.h"
 #include "e2e/simulation/sim_charts.h"
 #include "e2e/simulation/sim_fleet.h"
+#include "e2e/simulation/sim_page.h"
 #include "e2e/simulation/sim_sources.h"
 #include "e2e/simulation/watch.h"
 
@@ -43,10 +44,11 @@ struct run {
         struct watch *watch;
         struct wish wish;
         struct player player;
-        int64_t play_ms; /* when the play began; 0 = it did not yet */
-        int64_t runs_ms; /* when something of update runs was last written */
-        bool enough;     /* the plan's patience is at an end */
-        bool bug;        /* a reconcile failed without an error: common/ctrl/frame.c */
+        struct sim_page *page; /* NULL: it is not played */
+        int64_t play_ms;       /* when the play began; 0 = it did not yet */
+        int64_t runs_ms;       /* when something of update runs was last written */
+        bool enough;           /* the plan's patience is at an end */
+        bool bug;              /* a reconcile failed without an error: common/ctrl/frame.c */
 };
 
 static void write_trace(void *ctx, const char *line, size_t n)
@@ -74,6 +76,7 @@ static void changed(void *ctx, const struct change *c)
                 r->runs_ms = c->at_ms;
         if (r->watch)
                 watch_change(r->watch, c);
+        sim_page_changed(r->page, c);
 }
 
 /* ---- the acts of a run ---- */
@@ -87,6 +90,7 @@ static int go_on(void *ctx, struct error *err)
         if (r->bug)
                 return error_set(err, ERR_INTERNAL, "an agent: a reconcile failed and left no error");
         TRY(watch_verdict(r->watch, err));
+        TRY(sim_page_verdict(r->page, err));
         r->enough = patience > 0 && loop_now_ms(r->loop) - r->play_ms > patience;
         return r->enough ? ERR_CANCELLED : 0;
 }
@@ -106,7 +110,8 @@ static int rest(struct run *r, int64_t ms, struct error *err)
 static int look(struct run *r, struct error *err)
 {
         TRY(watch_verdict(r->watch, err));
-        return model_compare(r->player.fleet, &r->wish, r->player.git, err);
+        TRY(model_compare(r->player.fleet, &r->wish, r->player.git, err));
+        return sim_page_compare(r->page, err);
 }
 
 static int64_t settle_ms(const struct run *r)
@@ -130,6 +135,7 @@ static int settle(struct run *r, struct error *err)
 
         faults_set(r->faults, false);
         TRY(moves_heal(&r->player, err));
+        TRY(sim_page_calm(r->page, err));
         log_info(&r->log, "peace");
         while (((code = look(r, err)) < 0 || runs_move(r)) && loop_now_ms(r->loop) - from < limit) {
                 limit = MAX(limit, settle_ms(r));
@@ -167,7 +173,9 @@ static int stay_quiet(struct run *r, struct error *err)
         watch_at_rest(r->watch);
         TRY(go_on(r, err));
         TRY(rest(r, QUIET_MS, err));
-        return look_at_last(r, err);
+        TRY(look_at_last(r, err));
+        TRY(go_on(r, err));
+        return sim_page_leave(r->page, err);
 }
 
 static int play(struct run *r, struct error *err)
@@ -181,10 +189,22 @@ static int play(struct run *r, struct error *err)
         log_info(&r->log, "play");
         r->play_ms = loop_now_ms(r->loop);
         sim_fleet_trouble_webhooks(r->player.fleet, true);
+        TRY(sim_page_begin(r->page, err));
         TRY(moves_play(&r->player, r->plan->moves, r->plan->n_moves, err));
         TRY(go_on(r, err));
         TRY(settle(r, err));
         return stay_quiet(r, err);
+}
+
+static int open_page(struct run *r, struct error *err)
+{
+        struct sim_page_options o = { .fleet = r->player.fleet,
+                                      .wish = &r->wish,
+                                      .coverage = r->coverage,
+                                      .log = &r->log,
+                                      .seed = r->plan->seed };
+
+        return sim_page_open(&o, &r->page, err);
 }
 
 static int open_fleet(struct run *r, struct error *err)
@@ -214,6 +234,8 @@ static int open_fleet(struct run *r, struct error *err)
         TRY(sim_charts_open(r->player.fleet, &r->wish.shelf, err));
         if (moves_have_garden(r->plan->seed))
                 TRY(sim_git_open(r->player.fleet, &r->wish.garden, &r->player.git, err));
+        if (sim_page_is_played(r->plan->seed))
+                TRY(open_page(r, err));
         w.fleet = r->player.fleet;
         r->watch = watch_new(&w);
         return r->watch ? 0 : error_no_memory(err);
@@ -239,6 +261,7 @@ static void run_fiber(void *ctx)
                 error_clear(err); /* of what was not yet as it should be */
         if (err->code && r->play_ms)
                 r->result->failed_ms = loop_now_ms(r->loop) - r->play_ms;
+        r->page = sim_page_close(r->page);
         if (r->player.fleet)
                 r->player.fleet->ops->close(r->player.fleet);
         r->player.git = sim_git_close(r->player.git);

@@ -161,6 +161,7 @@ void traffic_of(const struct http_request *rq, struct traffic *ret)
                 snprintf(ret->agent, sizeof(ret->agent), "hub-agents");
         ret->is_hub_agent = text_starts_with(ret->agent, "hub-agent");
         ret->is_generator = text_equal(ret->agent, "manifest-generator");
+        ret->is_page = text_equal(ret->agent, "page");
         ret->to_hub = base && text_ends_with(base, "/clusters/hub");
         if (traffic_target_of(rq->path, &to))
                 read_target(rq, &to, ret);
@@ -176,6 +177,7 @@ void traffic_kind(const struct traffic *t, char ret[TRAFFIC_TEXT])
                            : t->agent[0] == '\0'         ? "player"
                            : t->is_hub_agent             ? "hub-agent"
                            : t->is_generator             ? "generator"
+                           : t->is_page                  ? "page"
                                                          : "member-agent";
 
         const char *whom = t->to_hub ? "hub" : text_equal(t->verb, "ask") ? "service" : "member";

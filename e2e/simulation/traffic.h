@@ -9,6 +9,7 @@ struct traffic {
         char agent[32];         /* "hub-agent-2", "member-1"; "" if nobody of the fleet */
         bool is_hub_agent;      /* the role of `agent` */
         bool is_generator;      /* manifest-generator: the same */
+        bool is_page;           /* the live page: the same */
         bool to_hub;            /* else to a member's own cluster */
         bool is_write;          /* create, update, patch, apply, delete, deletecollection; never a review */
         const char *verb;       /* as Kubernetes says it, and "apply"; "other" for discovery and the like,

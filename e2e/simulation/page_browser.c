@@ -1,0 +1,354 @@
+#include "e2e/simulation/page_browser.h"
+
+#include "common/base/limits.h"
+#include "common/base/memory.h"
+#include "kubectl-fleet/page/session.h"
+
+#define SHOWN 400 /* bytes of a document in an error */
+
+#define WRONG(b, ...)                                                                                        \
+        do {                                                                                                 \
+                if (!(b)->wrong.code)                                                                        \
+                        error_set(&(b)->wrong, ERR_INVALID, "the page: " __VA_ARGS__);                       \
+        } while (0)
+
+/* ---- the socket, as the session sees it ---- */
+
+static struct page_browser *browser_of(const struct websocket *s)
+{
+        return (struct page_browser *)(uintptr_t)container_of(s, const struct page_browser, socket);
+}
+
+static int receive(struct websocket *s, struct slice *ret, int64_t deadline_ms)
+{
+        struct page_browser *b = browser_of(s);
+        int code = 0;
+
+        while (code == 0 && b->n_taken == b->said.n && !b->left)
+                code = waitq_wait(b->loop, &b->in, deadline_ms);
+        if (code < 0 || b->n_taken == b->said.n)
+                return code < 0 ? code : ERR_CLOSED;
+        *ret = slice_of(b->said.at[b->n_taken++]);
+        return 0;
+}
+
+/* The session has waited until there was room, and nobody else took it meanwhile. */
+static int send_text(struct websocket *s, struct slice text)
+{
+        struct page_browser *b = browser_of(s);
+        char *kept;
+
+        if (b->left)
+                return ERR_CLOSED;
+        if (b->queued > PAGE_QUEUE_BYTES)
+                WRONG(b, "more is queued for %s than may be: %zu bytes", b->name, b->queued);
+        kept = mem_must(mem_printf("%.*s", (int)text.len, text.data));
+        ASSERT(vec_push(&b->heard, kept) == 0);
+        b->queued += text.len * b->weight;
+        waitq_wake_all(&b->news);
+        return 0;
+}
+
+static size_t queued(const struct websocket *s)
+{
+        return browser_of(s)->queued;
+}
+
+static int drain(struct websocket *s, size_t level, int64_t deadline_ms)
+{
+        struct page_browser *b = browser_of(s);
+        int code = 0;
+
+        while (code == 0 && b->queued > level && !b->left)
+                code = waitq_wait(b->loop, &b->out, deadline_ms);
+        return b->left ? ERR_CLOSED : code;
+}
+
+static bool gone(const struct websocket *s)
+{
+        return browser_of(s)->left;
+}
+
+static void close_with(struct websocket *s, unsigned code, const char *reason)
+{
+        browser_of(s)->code = code;
+}
+
+static const struct websocket_ops ops = { .receive = receive,
+                                          .send = send_text,
+                                          .queued = queued,
+                                          .drain = drain,
+                                          .gone = gone,
+                                          .close_with = close_with };
+
+/* ---- documents ---- */
+
+static void sheet_clear(struct page_sheet *s)
+{
+        json_decref(s->args);
+        json_decref(s->head);
+        json_decref(s->parts);
+        json_decref(s->hidden);
+        json_decref(s->error);
+}
+
+struct page_sheet *page_browser_sheet(struct page_browser *b, int64_t number)
+{
+        vec_for_each(&b->sheets, s)
+                if (s->number == number)
+                        return s;
+        return NULL;
+}
+
+static void replace(json_t **at, const json_t *by)
+{
+        json_decref(*at);
+        *at = json_incref((json_t *)(uintptr_t)by);
+}
+
+/* What is new is different from what was sent. */
+static void take_rows(struct page_browser *b, struct page_sheet *s, const char *part, json_t *rows)
+{
+        json_t *all = json_object_get(s->parts, part), *row;
+        const char *key;
+
+        if (!all)
+                json_object_set_new(s->parts, part, all = json_object());
+        json_object_foreach(rows, key, row) {
+                if (json_equal(json_object_get(all, key), row))
+                        WRONG(b, "row %s of %s of view %s came again as it was", key, part, s->view);
+                json_object_set(all, key, row);
+        }
+}
+
+static void take_gone(struct page_browser *b, struct page_sheet *s, const char *part, json_t *keys)
+{
+        json_t *key;
+        size_t i;
+
+        json_array_foreach(keys, i, key)
+                if (json_object_del(json_object_get(s->parts, part), or_empty(json_string_value(key))) < 0)
+                        WRONG(b, "row %s of %s of view %s is gone that never came", json_string_value(key),
+                              part, s->view);
+}
+
+static void take_head(struct page_browser *b, struct page_sheet *s, const json_t *head)
+{
+        if (!s->error && json_equal(s->head, head))
+                WRONG(b, "the head of view %s came again as it was", s->view);
+        replace(&s->head, head);
+        replace(&s->error, NULL);
+}
+
+static void take_view(struct page_browser *b, struct page_sheet *s, const json_t *message)
+{
+        const char *part;
+        json_t *list;
+
+        if (json_object_get(message, "head"))
+                take_head(b, s, json_object_get(message, "head"));
+        if (json_object_get(message, "hidden"))
+                replace(&s->hidden, json_object_get(message, "hidden"));
+        if (json_object_get(message, "error"))
+                replace(&s->error, json_object_get(message, "error"));
+        json_object_foreach(json_object_get(message, "gone"), part, list)
+                take_gone(b, s, part, list);
+        json_object_foreach(json_object_get(message, "rows"), part, list)
+                take_rows(b, s, part, list);
+        s->more = json_is_true(json_object_get(message, "more"));
+}
+
+static void take_answer(struct page_browser *b, int64_t number, const json_t *message)
+{
+        if (!json_object_get(message, "done") == !json_object_get(message, "error"))
+                WRONG(b, "an answer is neither done nor an error, or both");
+        for (size_t i = 0; i < b->asked.n; i++)
+                if (b->asked.at[i].number == number) {
+                        vec_remove(&b->asked, i);
+                        b->n_answers++;
+                        return;
+                }
+        WRONG(b, "call %lld was answered that nobody made, or twice", (long long)number);
+}
+
+static void take_message(struct page_browser *b, const char *text)
+{
+        AUTO_JSON json_t *message = NULL;
+        int64_t view, call;
+        struct page_sheet *s;
+
+        b->n_messages++;
+        if (b->heard_text)
+                b->heard_text(b->ctx, text);
+        if (doc_parse(slice_of(text), &message, NULL) < 0 || !json_is_object(message)) {
+                WRONG(b, "a message is no object: %.200s", text);
+                return;
+        }
+        view = doc_get_int(message, "view", 0);
+        call = doc_get_int(message, "call", 0);
+        b->hello |= json_object_get(message, "hello") != NULL;
+        if (call)
+                take_answer(b, call, message);
+        else if (view > b->number || view < 0)
+                WRONG(b, "view %lld was never opened", (long long)view);
+        else if (view && (s = page_browser_sheet(b, view))) /* else it was closed meanwhile */
+                take_view(b, s, message);
+}
+
+void page_browser_read(struct page_browser *b)
+{
+        while (b->n_read < b->heard.n) {
+                char *text = b->heard.at[b->n_read++];
+
+                b->queued -= strlen(text) * b->weight;
+                take_message(b, text);
+                mem_free(text);
+        }
+        b->heard.n = b->n_read = 0;
+        waitq_wake_all(&b->out);
+}
+
+/* ---- what it says ---- */
+
+void page_browser_say(struct page_browser *b, json_t *taken)
+{
+        AUTO_JSON json_t *doc = taken;
+        AUTO_BUF struct buf text;
+
+        buf_init(&text, PAGE_INBOUND_BYTES);
+        ASSERT(doc && doc_write(doc, &text) == 0);
+        ASSERT(vec_push(&b->said, mem_must(mem_strdup(text.data))) == 0);
+        waitq_wake_all(&b->in);
+}
+
+int64_t page_browser_open(struct page_browser *b, const char *view, json_t *args)
+{
+        struct page_sheet s = { .number = ++b->number, .view = view, .args = args, .parts = json_object() };
+
+        ASSERT(vec_push(&b->sheets, s) == 0);
+        page_browser_say(
+                b, json_pack("{s:I, s:s, s:O}", "open", (json_int_t)s.number, "view", view, "args", args));
+        return s.number;
+}
+
+void page_browser_close(struct page_browser *b, size_t sheet)
+{
+        page_browser_say(b, json_pack("{s:I}", "close", (json_int_t)b->sheets.at[sheet].number));
+        sheet_clear(&b->sheets.at[sheet]);
+        vec_remove(&b->sheets, sheet);
+}
+
+void page_browser_call(struct page_browser *b, const char *what, json_t *args)
+{
+        struct page_asked a = { ++b->number, what };
+
+        ASSERT(vec_push(&b->asked, a) == 0);
+        page_browser_say(
+                b, json_pack("{s:I, s:s, s:o}", "call", (json_int_t)a.number, "do", what, "args", args));
+}
+
+/* ---- its life ---- */
+
+void page_browser_begin(struct page_browser *b, struct loop *l, const char *name, unsigned weight)
+{
+        *b = (struct page_browser){
+                .socket = { .ops = &ops, .loop = l }, .loop = l, .name = name, .weight = weight, .over = true
+        };
+}
+
+void page_browser_leave(struct page_browser *b)
+{
+        b->left = true;
+        waitq_wake_all(&b->in);
+        waitq_wake_all(&b->out);
+}
+
+void page_browser_clear(struct page_browser *b)
+{
+        ASSERT(b->over);
+        for (; b->n_read < b->heard.n; b->n_read++)
+                mem_free(b->heard.at[b->n_read]);
+        vec_for_each(&b->said, text)
+                mem_free(*text);
+        vec_for_each(&b->sheets, s)
+                sheet_clear(s);
+        vec_free(&b->heard);
+        vec_free(&b->said);
+        vec_free(&b->sheets);
+        vec_free(&b->asked);
+        b->n_taken = b->n_read = b->queued = 0;
+        b->left = b->hello = false;
+        b->code = 0;
+        b->number = 0;
+}
+
+/* ---- two of them ---- */
+
+static int differ(const struct page_sheet *s, const char *where, const json_t *is, const json_t *fresh,
+                  struct error *err)
+{
+        AUTO_BUF struct buf a, b, args;
+
+        buf_init(&a, LIMIT_WEBSOCKET_QUEUE_BYTES);
+        buf_init(&b, LIMIT_WEBSOCKET_QUEUE_BYTES);
+        buf_init(&args, PAGE_INBOUND_BYTES);
+        if (doc_write(s->args, &args) < 0 || (is && doc_write(is, &a) < 0) ||
+            (fresh && doc_write(fresh, &b) < 0))
+                return error_no_memory(err);
+        return error_set(err, ERR_INVALID, "the page: view %s %s: %s is %.*s, a fresh look says %.*s",
+                         s->view, args.data, where, SHOWN, is ? a.data : "not there", SHOWN,
+                         fresh ? b.data : "nothing");
+}
+
+static int compare_part(const struct page_sheet *s, const char *part, const json_t *is, const json_t *fresh,
+                        struct error *err)
+{
+        char where[256];
+        const char *key;
+        json_t *row;
+
+        json_object_foreach((json_t *)(uintptr_t)is, key, row) {
+                snprintf(where, sizeof(where), "%s %s", part, key);
+                if (!json_equal(row, json_object_get(fresh, key)))
+                        return differ(s, where, row, json_object_get(fresh, key), err);
+        }
+        json_object_foreach((json_t *)(uintptr_t)fresh, key, row) {
+                snprintf(where, sizeof(where), "%s %s", part, key);
+                if (!json_object_get(is, key))
+                        return differ(s, where, NULL, row, err);
+        }
+        return 0;
+}
+
+static bool is_same(const json_t *a, const json_t *b)
+{
+        return a == b || (a && b && json_equal(a, b));
+}
+
+/* Nothing hidden is said or not. */
+static const json_t *hidden_of(const struct page_sheet *s)
+{
+        return json_array_size(s->hidden) ? s->hidden : NULL;
+}
+
+int page_sheet_compare(const struct page_sheet *is, const struct page_sheet *fresh, struct error *err)
+{
+        const char *part;
+        json_t *rows;
+
+        if (is->more || fresh->more || !(fresh->head || fresh->error))
+                return error_set(err, ERR_INVALID, "the page: view %s is not whole", is->view);
+        if (!is_same(is->error, fresh->error))
+                return differ(is, "error", is->error, fresh->error, err);
+        if (is->error)
+                return 0; /* what was there before stays behind it */
+        if (!is_same(is->head, fresh->head))
+                return differ(is, "head", is->head, fresh->head, err);
+        if (!is_same(hidden_of(is), hidden_of(fresh)))
+                return differ(is, "hidden", is->hidden, fresh->hidden, err);
+        json_object_foreach(is->parts, part, rows)
+                TRY(compare_part(is, part, rows, json_object_get(fresh->parts, part), err));
+        json_object_foreach(fresh->parts, part, rows)
+                TRY(compare_part(is, part, json_object_get(is->parts, part), rows, err));
+        return 0;
+}

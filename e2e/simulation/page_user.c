@@ -1,0 +1,354 @@
+/* What somebody does who sits at a browser: looks at this and that, goes away, comes again, and steers runs.
+ */
+#include "e2e/simulation/sim_page_internal.h"
+
+#include "e2e/simulation/moves_internal.h"
+
+#define SHEETS 6   /* that one opens at random */
+#define GAP_MS 300 /* between two doings, and up to */
+#define GAP_MORE_MS 4500
+#define GAP_CALM_MS 1000
+#define DEAF_MS 4000 /* reads nothing so long, and up to: longer than the page waits */
+#define DEAF_MORE_MS 40000
+#define CALLS 2 /* at once */
+
+typedef json_t *args_fn(struct page_user_of *u);
+
+/* ---- what is looked at ---- */
+
+static json_t *nothing(struct page_user_of *u)
+{
+        return json_object();
+}
+
+/* One of them is none of the fleet. */
+static json_t *some_cluster(struct page_user_of *u)
+{
+        char name[32];
+
+        snprintf(name, sizeof(name), "member-%llu",
+                 1 + (unsigned long long)dice_below(&u->dice, u->page->options.fleet->n_members + 1));
+        return json_pack("{s:s}", "name", name);
+}
+
+static json_t *target(const char *kind, const char *ns, const char *name)
+{
+        return json_pack("{s:s, s:s*, s:s}", "kind", kind, "ns", ns, "name", name);
+}
+
+static json_t *some_placement(struct page_user_of *u)
+{
+        enum wish_place place = dice_below(&u->dice, WISH_PLACES);
+        unsigned app = (unsigned)dice_below(&u->dice, WISH_APPS);
+        bool part = wish_placement_resource(place)->namespaced;
+        char name[64];
+
+        wish_placement_name(app, place, name);
+        return target(part ? "rp" : "crp", part ? wish_app_name(app) : NULL, name);
+}
+
+static json_t *some_object(struct page_user_of *u)
+{
+        unsigned app = (unsigned)dice_below(&u->dice, WISH_APPS),
+                 slot = (unsigned)dice_below(&u->dice, WISH_SLOTS);
+        const struct kube_resource *r = wish_placed_resource(app, slot);
+        char name[64];
+
+        wish_placed_name(app, slot, name);
+        return json_pack("{s:s, s:s, s:s*, s:s}", "group", r->group, "kind", r->kind, "ns",
+                         r->namespaced ? wish_app_name(app) : NULL, "name", name);
+}
+
+/* Mostly one that there is. */
+static unsigned find_run(struct page_user_of *u)
+{
+        unsigned first = (unsigned)dice_below(&u->dice, WISH_RUNS);
+
+        for (unsigned i = 0; i < WISH_RUNS; i++)
+                if (u->page->options.wish->runs[(first + i) % WISH_RUNS].exists)
+                        return (first + i) % WISH_RUNS;
+        return first;
+}
+
+static json_t *some_run(struct page_user_of *u)
+{
+        unsigned run = find_run(u);
+        const struct wish_run *r = &u->page->options.wish->runs[run];
+        bool part = r->place == PLACE_PART;
+        char name[64];
+
+        wish_run_name(run, name);
+        return target(part ? "sur" : "csur", part ? wish_app_name(r->app) : NULL, name);
+}
+
+static json_t *some_past(struct page_user_of *u)
+{
+        char of[64];
+
+        snprintf(of, sizeof(of), "cluster/member-%llu",
+                 1 + (unsigned long long)dice_below(&u->dice, u->page->options.fleet->n_members));
+        return dice_percent(&u->dice, 60) ? json_object() : json_pack("{s:s}", "of", of);
+}
+
+static const struct looked_at {
+        const char *view, *move; /* move: as it is counted */
+        args_fn *args;
+} looked_at[] = {
+        { "fleet", "page-fleet", nothing },
+        { "placement", "page-placement", some_placement },
+        { "object", "page-object", some_object },
+        { "cluster", "page-cluster", some_cluster },
+        { "run", "page-run", some_run },
+        { "scheduling", "page-scheduling", some_placement },
+        { "timeline", "page-timeline", some_past },
+};
+
+static void open_one(struct page_user_of *u, size_t which)
+{
+        page_browser_open(&u->browser, looked_at[which].view, looked_at[which].args(u));
+        coverage_move(u->page->options.coverage, looked_at[which].move);
+}
+
+static void open_some(struct page_user_of *u)
+{
+        if (u->browser.sheets.n < SHEETS)
+                open_one(u, dice_below(&u->dice, ARRAY_LEN(looked_at)));
+        else
+                page_browser_close(&u->browser, dice_below(&u->dice, u->browser.sheets.n));
+}
+
+static void close_one(struct page_user_of *u)
+{
+        if (u->browser.sheets.n)
+                page_browser_close(&u->browser, dice_below(&u->dice, u->browser.sheets.n));
+}
+
+/* ---- what is asked for ---- */
+
+static void call(struct page_user_of *u, const char *what, json_t *args)
+{
+        const char *name = doc_get_string(args, "name"), *ns = doc_get_string(args, "ns");
+
+        page_note_call(u->page, what, ns, name);
+        log_info(u->page->options.log, "page call", "user", u->name, "do", what, "namespace", or_empty(ns),
+                 "name", name);
+        page_browser_call(&u->browser, what, args);
+        coverage_move(u->page->options.coverage, text_equal(what, "approve") ? "page-approve" : "page-steer");
+}
+
+/* As a browser does: what a row of a run shows can be approved, and by the hash that it shows. */
+static json_t *open_gate(const struct page_sheet *run)
+{
+        bool part = text_equal(doc_get_string(run->args, "kind"), "sur");
+        json_t *stages = json_object_get(run->parts, "stages"), *row, *gate;
+        static const char *const when[] = { "before", "after" };
+        const char *key;
+        size_t i;
+
+        json_object_foreach(stages, key, row)
+                for (size_t w = 0; w < 2; w++)
+                        json_array_foreach(json_object_get(row, when[w]), i, gate)
+                                if (json_is_true(json_object_get(gate, "can")))
+                                        return json_pack("{s:s, s:s*, s:s, s:s}", "kind",
+                                                         part ? "areq" : "careq", "ns",
+                                                         doc_get_string(run->args, "ns"), "name",
+                                                         or_empty(doc_get_string(gate, "request")),
+                                                         "planHash", or_empty(doc_get_string(gate, "hash")));
+        return NULL;
+}
+
+/* "csur/run-1", "sur/app-2/run-1" of a row of the fleet that waits for an approval; NULL = none does. */
+static json_t *waiting_run(const struct page_sheet *fleet)
+{
+        const char *key;
+        json_t *row;
+
+        json_object_foreach(json_object_get(fleet->parts, "runs"), key, row) {
+                const char *name = strrchr(key, '/') + 1;
+                char ns[64] = "";
+
+                if (!json_array_size(json_object_get(row, "approvals")))
+                        continue;
+                if (text_starts_with(key, "sur/"))
+                        snprintf(ns, sizeof(ns), "%.*s", (int)(name - 1 - key - 4), key + 4);
+                return target(*ns ? "sur" : "csur", *ns ? ns : NULL, name);
+        }
+        return NULL;
+}
+
+static const struct page_sheet *sheet_of(const struct page_user_of *u, const char *view, const json_t *args)
+{
+        vec_for_each(&u->browser.sheets, s)
+                if (text_equal(s->view, view) && (!args || json_equal(s->args, args)))
+                        return s;
+        return NULL;
+}
+
+/* From the fleet to the run that waits. */
+static void go_where_approval_is_due(struct page_user_of *u)
+{
+        const struct page_sheet *fleet = sheet_of(u, "fleet", NULL);
+        json_t *args = fleet ? waiting_run(fleet) : NULL;
+
+        if (!fleet)
+                open_one(u, 0);
+        else if (args && !sheet_of(u, "run", args))
+                page_browser_open(&u->browser, "run", json_incref(args));
+        json_decref(args);
+}
+
+static void approve(struct page_user_of *u)
+{
+        vec_for_each(&u->browser.sheets, s) {
+                json_t *args = text_equal(s->view, "run") && !s->error ? open_gate(s) : NULL;
+
+                if (!args)
+                        continue;
+                call(u, "approve", args);
+                return;
+        }
+        if (u->browser.sheets.n < SHEETS + 2)
+                go_where_approval_is_due(u);
+}
+
+static void steer(struct page_user_of *u)
+{
+        call(u, dice_percent(&u->dice, 35) ? "stop" : "resume", some_run(u));
+}
+
+/* Of none that there is: what a retry brings to clusters the model knows only where the player made it. */
+static void retry(struct page_user_of *u)
+{
+        page_browser_call(&u->browser, "retry", target("csur", NULL, "run-of-nobody"));
+}
+
+static void babble(struct page_user_of *u)
+{
+        static const char *const views[] = { "nowhere", "placement" };
+
+        page_browser_say(&u->browser, json_pack("{s:s}", "say", "what"));
+        page_browser_open(&u->browser, views[dice_below(&u->dice, 2)], json_object());
+}
+
+/* ---- coming and going ---- */
+
+/* The process is killed, or ends, and is there again. */
+static void restart(struct page_user_of *u)
+{
+        struct fleet *f = u->page->options.fleet;
+        bool hard = dice_percent(&u->dice, 50);
+
+        if (f->ops->stop_agent(f, "page", hard, NULL) == 0) {
+                log_info(u->page->options.log, "page restarts", "hard", LOG_INT(hard));
+                (void)f->ops->start_agent(f, "page", NULL);
+                coverage_move(u->page->options.coverage, "page-restart");
+        }
+}
+
+static void cut_off(struct page_user_of *u)
+{
+        struct fleet *f = u->page->options.fleet;
+        bool up = dice_percent(&u->dice, 60);
+
+        (void)f->ops->set_link(f, "page", up, NULL);
+        if (!up)
+                coverage_move(u->page->options.coverage, "page-cut-off");
+}
+
+static void act(struct page_user_of *u)
+{
+        uint64_t at = dice_below(&u->dice, 100);
+
+        if (at < 38)
+                open_some(u);
+        else if (at < 48)
+                close_one(u);
+        else if (at < 55)
+                u->deaf_until_ms =
+                        loop_now_ms(u->page->loop) + DEAF_MS + (int64_t)dice_below(&u->dice, DEAF_MORE_MS);
+        else if (at < 59)
+                page_browser_leave(&u->browser);
+        else if (at < 80 && u->browser.asked.n < CALLS)
+                approve(u);
+        else if (at < 86 && u->browser.asked.n < CALLS)
+                steer(u);
+        else if (at < 88)
+                retry(u);
+        else if (at < 90 && u->browser.sheets.n < SHEETS)
+                babble(u);
+        else if (at < 92 && u->page->users == u)
+                restart(u);
+        else if (at < 96 && u->page->users == u)
+                cut_off(u);
+}
+
+static bool is_deaf(const struct page_user_of *u)
+{
+        return !u->page->calm && loop_now_ms(u->page->loop) < u->deaf_until_ms;
+}
+
+/* Until then it takes what comes. */
+static int wait_and_read(struct page_user_of *u, int64_t until_ms)
+{
+        struct page_browser *b = &u->browser;
+        int code = 0;
+
+        while (code == 0 && loop_now_ms(u->page->loop) < until_ms && !(b->over && b->hello)) {
+                code = waitq_wait(u->page->loop, &b->news, until_ms);
+                if (!is_deaf(u))
+                        page_browser_read(b);
+        }
+        return code == ERR_TIMEOUT ? 0 : code;
+}
+
+static void come(struct page_user_of *u)
+{
+        struct page_browser *b = &u->browser;
+
+        if (!b->over || !u->page->open || page_desk_enter(&u->page->desk, b) < 0)
+                return;
+        u->deaf_until_ms = 0;
+        for (size_t i = 0; u->page->calm && i < ARRAY_LEN(looked_at); i++)
+                open_one(u, i);
+}
+
+/* What was opened in time stays, and the fleet is looked at by everybody. */
+static void settle_down(struct page_user_of *u)
+{
+        if (!sheet_of(u, "fleet", NULL))
+                open_one(u, 0);
+}
+
+void page_user_live(void *user)
+{
+        struct page_user_of *u = user;
+        struct sim_page *p = u->page;
+        bool settled = false;
+        int code = 0;
+
+        while (code == 0 && !p->leaving) {
+                int64_t gap = p->calm ? GAP_CALM_MS : GAP_MS + (int64_t)dice_below(&u->dice, GAP_MORE_MS);
+
+                if (u->browser.over)
+                        come(u);
+                else if (p->calm && !settled && u->browser.hello)
+                        settle_down(u), settled = true;
+                else if (!p->calm && u->browser.hello)
+                        act(u);
+                code = wait_and_read(u, loop_now_ms(p->loop) + gap);
+                if (code == 0 && u->browser.over)
+                        code = fiber_sleep(p->loop, GAP_MS);
+        }
+}
+
+void sim_page_expect(struct coverage *c)
+{
+        static const char *const more[] = { "page-approve", "page-steer", "page-restart", "page-cut-off" };
+
+        for (size_t i = 0; i < ARRAY_LEN(looked_at); i++)
+                coverage_expect_move(c, looked_at[i].move);
+        for (size_t i = 0; i < ARRAY_LEN(more); i++)
+                coverage_expect_move(c, more[i]);
+        coverage_expect_rule(c, "page-approved");
+        coverage_expect_rule(c, "page-secrets");
+}

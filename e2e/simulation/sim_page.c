@@ -1,0 +1,487 @@
+#include "e2e/simulation/sim_page_internal.h"
+
+#include "common/base/memory.h"
+#include "e2e/simulation/rules.h"
+#include "kubectl-fleet/page/journal.h"
+#include "proto/gen/kinds.h"
+
+#define GUEST "page"
+#define EVERY 5 /* one seed in so many plays it: none that plays charts or a Git repository */
+#define EVERY_AT 1
+#define HEAVY 100      /* a byte counts as so many for one of the browsers */
+#define SECRET_LEAST 8 /* shorter values are words that stand elsewhere, too */
+#define SAME_MS 15000  /* until what is on its way is there */
+#define SAME_LOOK_MS 250
+#define AGAIN_MS 20000 /* what was the same is not looked at again for so long */
+
+bool sim_page_is_played(uint64_t seed)
+{
+        return seed % EVERY == EVERY_AT;
+}
+
+/* ---- the process ---- */
+
+static const struct fetch kept[PAGE_KEPT] = {
+        { .kind = &member_cluster_kind },     { .kind = &cluster_resource_placement_kind },
+        { .kind = &resource_placement_kind }, { .kind = &cluster_staged_update_run_kind },
+        { .kind = &staged_update_run_kind },  { .kind = &cluster_approval_request_kind },
+        { .kind = &approval_request_kind },
+};
+
+static void on_change(struct page_use *u)
+{
+}
+
+static void on_event(struct page_use *u, const struct informer_event *e)
+{
+        struct page_desk *d = container_of(u, struct page_kept, use)->desk;
+
+        page_journal_take(d->journal, e, loop_wall_ms(d->world.loop));
+}
+
+static int keep_reading(struct page_desk *d, struct error *err)
+{
+        for (size_t i = 0; i < PAGE_KEPT; i++) {
+                d->kept[i].desk = d;
+                d->kept[i].use.changed = on_change;
+                d->kept[i].use.event = on_event;
+                TRY(page_use_begin(d->core.sources, &kept[i], &d->kept[i].use, err));
+        }
+        return 0;
+}
+
+/* In the order in which one uses the other. */
+static void desk_close(struct page_desk *d)
+{
+        if (d->sessions)
+                fiber_group_end(d->sessions);
+        for (size_t i = 0; i < PAGE_KEPT; i++)
+                page_use_end(&d->kept[i].use);
+        page_sources_free(d->core.sources);
+        if (d->group)
+                fiber_group_end(d->group);
+        page_journal_free(d->journal);
+        *d = (struct page_desk){ 0 };
+}
+
+static int desk_open(struct page_desk *d, const struct world *w, const struct http_endpoint *hub,
+                     const struct log *log, struct error *err)
+{
+        *d = (struct page_desk){ .world = *w, .log = *log };
+        d->hub = (struct kube_client){
+                .world = &d->world, .endpoint = hub, .log = &d->log, .field_manager = "kubectl-fleet"
+        };
+        d->group = fiber_group_new(w->loop, NULL, "page");
+        d->sessions = fiber_group_new(w->loop, NULL, "sockets");
+        d->journal = page_journal_new(loop_wall_ms(w->loop), 0, 0);
+        d->core = (struct page_core){
+                .world = &d->world,
+                .log = &d->log,
+                .sources = d->group ? page_sources_new(&d->hub, d->group, 0) : NULL,
+                .gate = { .world = &d->world, .hub = &d->hub, .token = PAGE_TOKEN, .name = "" },
+                .journal = d->journal,
+                .hub_name = "hub",
+                .views = page_views,
+                .actions = page_actions
+        };
+        if (!d->sessions || !d->journal || !d->core.sources)
+                return error_no_memory(err);
+        return keep_reading(d, err);
+}
+
+struct visit {
+        struct page_desk *desk;
+        struct page_browser *browser;
+};
+
+static void run_session(void *ctx)
+{
+        struct visit *v = ctx;
+        struct page_browser *b = v->browser;
+
+        page_session_run(&v->desk->core, &b->socket);
+        b->over = true;
+        waitq_wake_all(&b->news);
+        mem_free(v);
+}
+
+int page_desk_enter(struct page_desk *d, struct page_browser *b)
+{
+        struct visit *v = NEW(struct visit);
+
+        ASSERT(b->over);
+        page_browser_clear(b);
+        if (!v)
+                return ERR_NO_MEMORY;
+        *v = (struct visit){ d, b };
+        b->over = false;
+        page_browser_say(b, json_pack("{s:s}", "token", PAGE_TOKEN));
+        if (fiber_spawn(d->sessions, "socket", run_session, v))
+                return 0;
+        b->over = true;
+        mem_free(v);
+        return ERR_NO_MEMORY;
+}
+
+static void run_page(void *ctx, const struct world *w, const struct log *log, const struct http_endpoint *hub,
+                     struct error *err)
+{
+        struct sim_page *p = ctx;
+        int code = desk_open(&p->desk, w, hub, log, err);
+
+        p->open = code == 0;
+        while (code == 0)
+                code = fiber_park(w->loop, DEADLINE_NONE);
+        p->open = false;
+        desk_close(&p->desk);
+        if (code == ERR_CANCELLED)
+                error_set(err, code, "the page was ended");
+}
+
+/* ---- what must not be ---- */
+
+static void say_wrong(struct sim_page *p, const char *format, ...) PRINTF_LIKE(2, 3);
+static void say_wrong(struct sim_page *p, const char *format, ...)
+{
+        char text[512];
+        va_list args;
+
+        va_start(args, format);
+        vsnprintf(text, sizeof(text), format, args);
+        va_end(args);
+        if (!p->wrong.code)
+                error_set(&p->wrong, ERR_INVALID, "the page: %s", text);
+}
+
+int sim_page_verdict(const struct sim_page *p, struct error *err)
+{
+        if (p && p->wrong.code)
+                return error_set(err, p->wrong.code, "%s", p->wrong.text);
+        for (unsigned i = 0; p && i < p->n_users; i++)
+                if (p->users[i].browser.wrong.code)
+                        return error_set(err, ERR_INVALID, "%s", p->users[i].browser.wrong.text);
+        return 0;
+}
+
+static void look_for_secrets(void *ctx, const char *text)
+{
+        struct sim_page *p = ctx;
+
+        map_for_each(&p->secrets, e)
+                if (strstr(text, e->key))
+                        say_wrong(p, "a value of a Secret is in a message: %.200s", strstr(text, e->key));
+        if (map_count(&p->secrets))
+                coverage_rule(p->options.coverage, "page-secrets");
+        if (strstr(text, PAGE_TOKEN))
+                say_wrong(p, "its token is in a message");
+}
+
+static void note_secret(struct sim_page *p, const char *value)
+{
+        if (strlen(value) >= SECRET_LEAST)
+                ASSERT(map_put(&p->secrets, value, p) == 0);
+}
+
+static void note_secrets(struct sim_page *p, const json_t *secret)
+{
+        const char *key;
+        json_t *value;
+
+        json_object_foreach(json_object_get(secret, "data"), key, value) {
+                const char *text = or_empty(json_string_value(value));
+                AUTO_FREE char *plain = mem_must(mem_calloc(1, strlen(text) + 1));
+                size_t n = 0;
+
+                note_secret(p, text);
+                if (text_base64_decode(slice_of(text), plain, strlen(text), &n, false) == 0)
+                        note_secret(p, plain);
+        }
+}
+
+static void call_key(const char *what, const char *ns, const char *name, char ret[256])
+{
+        snprintf(ret, 256, "%s %s %s", what, text_empty(ns) ? "cluster-wide" : ns, name);
+}
+
+void page_note_call(struct sim_page *p, const char *what, const char *ns, const char *name)
+{
+        char key[256];
+
+        call_key(what, ns, name, key);
+        ASSERT(map_put(&p->called, key, p) == 0);
+}
+
+static bool was_called(const struct sim_page *p, const char *what, const struct change *c)
+{
+        char key[256];
+
+        call_key(what, c->ns, c->name, key);
+        return map_has(&p->called, key);
+}
+
+/* As the page wrote it, so the wish is. */
+static void take_state(struct sim_page *p, const json_t *run, unsigned i)
+{
+        const char *state = doc_get_string(run, "spec.state");
+
+        p->options.wish->runs[i].state = text_equal(state, "Stop")  ? RUN_STOPPED
+                                         : text_equal(state, "Run") ? RUN_GOES
+                                                                    : RUN_PREPARED;
+}
+
+static void steered(struct sim_page *p, const struct change *c)
+{
+        const char *state = doc_get_string(c->after, "spec.state");
+        const char *what = text_equal(state, "Stop") ? "stop" : "resume";
+
+        if (!was_called(p, what, c))
+                say_wrong(p, "wrote state %s of run %s, which nobody asked for", or_empty(state), c->name);
+        for (unsigned i = 0; i < WISH_RUNS; i++) {
+                char name[64];
+
+                wish_run_name(i, name);
+                if (!text_equal(name, c->name))
+                        continue;
+                p->wrote[i] = true;
+                take_state(p, c->after, i);
+        }
+}
+
+void sim_page_changed(struct sim_page *p, const struct change *c)
+{
+        bool on_hub = text_equal(c->cluster, "hub");
+
+        if (!p)
+                return;
+        if (text_equal(c->resource, "/secrets") && c->after)
+                note_secrets(p, c->after);
+        if (!text_equal(c->who, GUEST))
+                return;
+        if (on_hub && c->after && c->before && text_ends_with(c->resource, "stagedupdateruns"))
+                steered(p, c);
+        else if (!on_hub || !c->after || !c->before || !text_ends_with(c->resource, "approvalrequests"))
+                say_wrong(p, "wrote %s %s %s", c->resource, c->ns, c->name);
+        else if (!was_called(p, "approve", c) ||
+                 !rule_says(json_object_get(c->after, "status"), "Approved", CONDITION_TRUE))
+                say_wrong(p, "wrote %s %s, which nobody asked for", c->resource, c->name);
+        else
+                coverage_rule(p->options.coverage, "page-approved");
+}
+
+/* ---- what is open, and what a page that has just begun says ---- */
+
+struct pair {
+        struct page_browser *is, *fresh;
+        int64_t is_number, fresh_number;
+};
+
+struct looks {
+        struct sim_page *page;
+        struct page_desk desk;
+        /* Of each user: on the page that has just begun; and, of what tells of the past, on the same one. */
+        struct page_browser fresh[PAGE_USERS][2];
+        VEC(struct pair) pairs;
+};
+
+static int enter_all(struct looks *l, struct error *err)
+{
+        for (unsigned i = 0; i < l->page->n_users; i++) {
+                struct page_browser *b = &l->page->users[i].browser;
+
+                if (!b->hello || b->over)
+                        return error_set(err, ERR_INVALID, "the page: %s has no session", b->name);
+                if (b->asked.n)
+                        return error_set(err, ERR_INVALID, "the page: %s has no answer to %s %lld", b->name,
+                                         b->asked.at[0].what, (long long)b->asked.at[0].number);
+                for (unsigned k = 0; k < 2; k++) {
+                        page_browser_begin(&l->fresh[i][k], l->page->loop, "a fresh look", 1);
+                        if (page_desk_enter(k ? &l->page->desk : &l->desk, &l->fresh[i][k]) < 0)
+                                return error_no_memory(err);
+                }
+                vec_for_each(&b->sheets, s) {
+                        struct page_browser *f = &l->fresh[i][text_equal(s->view, "timeline")];
+                        int64_t number = page_browser_open(f, s->view, json_incref(s->args));
+
+                        ASSERT(vec_push(&l->pairs, ((struct pair){ b, f, s->number, number })) == 0);
+                }
+        }
+        return 0;
+}
+
+static int compare_pair(struct sim_page *p, const struct pair *x, struct error *err)
+{
+        const struct page_sheet *is = page_browser_sheet(x->is, x->is_number);
+        const struct page_sheet *fresh = page_browser_sheet(x->fresh, x->fresh_number);
+
+        if (!is || !fresh)
+                return error_set(err, ERR_INVALID, "the page: %s has another session", x->is->name);
+        TRY(page_sheet_compare(is, fresh, err));
+        return page_model_check(p, is, err);
+}
+
+static int compare_all(struct looks *l, struct error *err)
+{
+        for (unsigned i = 0; i < l->page->n_users; i++)
+                for (unsigned k = 0; k < 2; k++)
+                        page_browser_read(&l->fresh[i][k]);
+        vec_for_each(&l->pairs, x)
+                TRY(compare_pair(l->page, x, err));
+        return 0;
+}
+
+static int look_again(struct looks *l, struct error *err)
+{
+        int64_t end = loop_now_ms(l->page->loop) + SAME_MS;
+        int code = ERR_INVALID;
+
+        while (code < 0 && loop_now_ms(l->page->loop) < end) {
+                TRY(fiber_sleep(l->page->loop, SAME_LOOK_MS));
+                code = compare_all(l, err);
+        }
+        return code;
+}
+
+static void leave_all(struct looks *l)
+{
+        for (unsigned i = 0; i < PAGE_USERS; i++)
+                for (unsigned k = 0; k < 2; k++) {
+                        struct page_browser *b = &l->fresh[i][k];
+
+                        if (!b->loop)
+                                continue;
+                        page_browser_leave(b);
+                        while (!b->over)
+                                (void)waitq_wait(l->page->loop, &b->news, DEADLINE_NONE);
+                        page_browser_clear(b);
+                }
+        vec_free(&l->pairs);
+}
+
+int sim_page_compare(struct sim_page *p, struct error *err)
+{
+        AUTO_FREE struct looks *l = p ? NEW(struct looks) : NULL;
+        struct kube_client *hub;
+        int code;
+
+        if (!p || (p->same_ms && loop_now_ms(p->loop) - p->same_ms < AGAIN_MS))
+                return 0;
+        if (!l)
+                return error_no_memory(err);
+        if (!p->open)
+                return error_set(err, ERR_INVALID, "the page is not there");
+        l->page = p;
+        TRY(p->options.fleet->ops->client(p->options.fleet, "hub", &hub, err));
+        code = desk_open(&l->desk, hub->world, hub->endpoint, p->options.log, err);
+        if (code == 0)
+                code = enter_all(l, err);
+        if (code == 0)
+                code = look_again(l, err);
+        leave_all(l);
+        desk_close(&l->desk);
+        p->same_ms = code == 0 ? loop_now_ms(p->loop) : 0;
+        if (code == 0)
+                coverage_rule(p->options.coverage, "page-same");
+        return code;
+}
+
+/* ---- its life ---- */
+
+int sim_page_open(const struct sim_page_options *o, struct sim_page **ret, struct error *err)
+{
+        static const char *const rules[] = { "page-same", "page-says", "page-let-go" };
+        struct sim_page *p = NEW(struct sim_page);
+
+        if (!p)
+                return error_no_memory(err);
+        *ret = p;
+        for (size_t i = 0; i < ARRAY_LEN(rules); i++)
+                coverage_expect_rule(o->coverage, rules[i]);
+        *p = (struct sim_page){ .options = *o,
+                                .loop = o->fleet->world->loop,
+                                .n_users = 1 + o->seed / 2 % 2 };
+        map_init(&p->called, MAP_OWN_KEYS, NULL);
+        map_init(&p->secrets, MAP_OWN_KEYS, NULL);
+        p->group = fiber_group_new(p->loop, NULL, "users");
+        for (unsigned i = 0; i < p->n_users; i++) {
+                struct page_user_of *u = &p->users[i];
+
+                *u = (struct page_user_of){ .page = p, .dice = { o->seed * PAGE_USERS + i } };
+                snprintf(u->name, sizeof(u->name), "user-%u", i);
+                page_browser_begin(&u->browser, p->loop, u->name, i ? 1 : HEAVY);
+                u->browser.heard_text = look_for_secrets;
+                u->browser.ctx = p;
+        }
+        return p->group ? sim_fleet_add_guest(o->fleet, GUEST, run_page, p, err) : error_no_memory(err);
+}
+
+int sim_page_begin(struct sim_page *p, struct error *err)
+{
+        struct fleet *f = p ? p->options.fleet : NULL;
+
+        if (!p)
+                return 0;
+        TRY(f->ops->start_agent(f, GUEST, err));
+        for (unsigned i = 0; i < p->n_users; i++)
+                if (!fiber_spawn(p->group, p->users[i].name, page_user_live, &p->users[i]))
+                        return error_no_memory(err);
+        return 0;
+}
+
+/* What the player noted of a run may be what was before the page wrote it. */
+int sim_page_calm(struct sim_page *p, struct error *err)
+{
+        struct fleet *f = p ? p->options.fleet : NULL;
+
+        if (!p)
+                return 0;
+        p->calm = true;
+        TRY(f->ops->set_link(f, GUEST, true, err));
+        for (unsigned i = 0; i < WISH_RUNS; i++) {
+                const struct wish_run *r = &p->options.wish->runs[i];
+                const json_t *run;
+                char name[64];
+
+                wish_run_name(i, name);
+                run = sim_fleet_get(f, "hub", r->place == PLACE_PART ? RES_NS_RUNS : RES_RUNS,
+                                    r->place == PLACE_PART ? wish_app_name(r->app) : "", name);
+                if (p->wrote[i] && r->exists && run)
+                        take_state(p, run, i);
+        }
+        return 0;
+}
+
+int sim_page_leave(struct sim_page *p, struct error *err)
+{
+        if (!p)
+                return 0;
+        p->leaving = true;
+        for (unsigned i = 0; i < p->n_users; i++)
+                page_browser_leave(&p->users[i].browser);
+        TRY(fiber_sleep(p->loop, PAGE_SOURCE_LINGER_MS + 1000));
+        if (p->desk.core.n_sessions)
+                return error_set(err, ERR_INVALID, "the page: %zu sessions, but all have left",
+                                 p->desk.core.n_sessions);
+        if (page_sources_count(p->desk.core.sources) != PAGE_KEPT)
+                return error_set(err, ERR_INVALID, "the page: %zu lists are read when nobody looks, not %d",
+                                 page_sources_count(p->desk.core.sources), PAGE_KEPT);
+        coverage_rule(p->options.coverage, "page-let-go");
+        return 0;
+}
+
+struct sim_page *sim_page_close(struct sim_page *p)
+{
+        struct fleet *f = p ? p->options.fleet : NULL;
+
+        if (!p)
+                return NULL;
+        if (p->group)
+                fiber_group_end(p->group);
+        if (p->open)
+                (void)f->ops->stop_agent(f, GUEST, false, NULL);
+        for (unsigned i = 0; i < p->n_users; i++)
+                page_browser_clear(&p->users[i].browser);
+        map_free(&p->called);
+        map_free(&p->secrets);
+        mem_free(p);
+        return NULL;
+}
