@@ -70,6 +70,16 @@ int64_t hub_view_due_ms(const struct hub_view *v)
         return first;
 }
 
+void hub_view_rest(struct hub_view *v, int64_t until_ms)
+{
+        map_for_each(&v->known, e) {
+                struct known_object *k = e->value;
+
+                if (k->due_ms <= until_ms)
+                        k->due_ms = INT64_MAX;
+        }
+}
+
 void hub_view_hurry(struct hub_view *v, int64_t at_ms)
 {
         map_for_each(&v->known, e) {

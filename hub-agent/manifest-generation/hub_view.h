@@ -52,6 +52,8 @@ struct known_object *hub_view_obtain(struct hub_view *v, const char *identity); 
 void hub_view_forget(struct hub_view *v, const char *identity);
 /* When the first of them is to be tried again; INT64_MAX: none. */
 int64_t hub_view_due_ms(const struct hub_view *v);
+/* What was due by then and was not tried, since its target path is broken by now, waits for the next sync. */
+void hub_view_rest(struct hub_view *v, int64_t until_ms);
 /* All that failed are to be tried again at that time, or earlier. */
 void hub_view_hurry(struct hub_view *v, int64_t at_ms);
 /* Those that are not in `wanted` are forgotten. */

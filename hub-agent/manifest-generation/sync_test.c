@@ -183,6 +183,28 @@ RIG_TEST(what_is_changed_and_left_alone_is_not_looked_at_again_and_again, {
         generator_end(&g);
 })
 
+RIG_TEST(what_failed_and_is_in_a_path_that_broke_is_not_tried_without_end, {
+        static const char *const paths[] = { "good", "bad" };
+        struct generator g;
+        uint64_t quiet;
+
+        generator_make(r, &g);
+        g.options.paths = paths;
+        g.options.n_paths = 2;
+        commit_file(&g.repository, "good/a.yaml", CONFIG_MAP("one", "{a: b}"));
+        put_file(g.repository.commits[0].files, "bad/a.yaml", "a: [");
+        generator_start(&g);
+        pass(&g, 11 * MINUTES);
+        quiet = allocations_within(&g, 4 * MINUTES);
+        commit_file(&g.repository, "bad/a.yaml",
+                    "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: lost, namespace: never}\n");
+        pass(&g, 6 * MINUTES);
+        commit_file(&g.repository, "bad/a.yaml", "a: [");
+        pass(&g, 6 * MINUTES);
+        assert_in_range(allocations_within(&g, 4 * MINUTES), 0, 100 * (quiet + 100));
+        generator_end(&g);
+})
+
 /* spec/flux-yaml.md checklist 41 */
 RIG_TEST(other_namespaces_are_neither_read_nor_written, {
         static const char *const allowed[] = { "apps" };
@@ -525,6 +547,7 @@ int main(void)
                 cmocka_unit_test(kinds_of_the_fleet_are_refused_by_name),
                 cmocka_unit_test(what_says_ignore_is_left_alone_in_git_and_on_the_hub),
                 cmocka_unit_test(what_is_changed_and_left_alone_is_not_looked_at_again_and_again),
+                cmocka_unit_test(what_failed_and_is_in_a_path_that_broke_is_not_tried_without_end),
                 cmocka_unit_test(other_namespaces_are_neither_read_nor_written),
                 cmocka_unit_test(what_somebody_changes_on_the_hub_is_mended_within_seconds),
                 cmocka_unit_test(without_drift_it_is_mended_by_the_next_sync),

@@ -70,6 +70,7 @@ int work_sync(struct reconcile *rc, int64_t confirmed_ms)
 static int mend(struct reconcile *rc)
 {
         struct generator_agent *a = generator_of(rc);
+        int64_t began_ms = now_of(a);
         int code;
 
         timetable_begin(&a->timetable, TASK_MEND);
@@ -79,6 +80,7 @@ static int mend(struct reconcile *rc)
                 timetable_mend_at(&a->timetable, now_of(a) + mend_pause_ms(++a->sync_failures));
         } else if (code == 0) {
                 a->sync_failures = 0;
+                hub_view_rest(a->view, began_ms);
                 timetable_mend_at(&a->timetable, hub_view_due_ms(a->view));
         }
         return code;
