@@ -140,6 +140,26 @@ static void take_head(struct page_browser *b, struct page_sheet *s, const json_t
         replace(&s->error, NULL);
 }
 
+/* The head of the fleet counts the rows. */
+static void check_total(struct page_browser *b, const struct page_sheet *s, const char *part)
+{
+        int64_t total = doc_get_int(json_object_get(s->head, part), "total", -1);
+        size_t rows = json_object_size(json_object_get(s->parts, part));
+
+        if (total != (int64_t)rows)
+                WRONG(b, "%zu rows of %s of the fleet are there, its head counts %lld", rows, part,
+                      (long long)total);
+}
+
+static void check_whole(struct page_browser *b, const struct page_sheet *s)
+{
+        if (s->more || s->error || !text_equal(s->view, "fleet"))
+                return;
+        check_total(b, s, "clusters");
+        check_total(b, s, "placements");
+        check_total(b, s, "runs");
+}
+
 static void take_view(struct page_browser *b, struct page_sheet *s, const json_t *message)
 {
         const char *part;
@@ -156,6 +176,7 @@ static void take_view(struct page_browser *b, struct page_sheet *s, const json_t
         json_object_foreach(json_object_get(message, "rows"), part, list)
                 take_rows(b, s, part, list);
         s->more = json_is_true(json_object_get(message, "more"));
+        check_whole(b, s);
 }
 
 static void take_answer(struct page_browser *b, int64_t number, const json_t *message)

@@ -4,7 +4,7 @@
 
 #include "e2e/simulation/moves_internal.h"
 
-#define SHEETS 6   /* that one opens at random */
+#define SHEETS 5   /* that one opens at random */
 #define GAP_MS 300 /* between two doings, and up to */
 #define GAP_MORE_MS 4500
 #define GAP_CALM_MS 1000
@@ -113,7 +113,7 @@ static void open_some(struct page_user_of *u)
 {
         if (u->browser.sheets.n < SHEETS)
                 open_one(u, dice_below(&u->dice, ARRAY_LEN(looked_at)));
-        else
+        else if (!u->steady)
                 page_browser_close(&u->browser, dice_below(&u->dice, u->browser.sheets.n));
 }
 
@@ -255,31 +255,43 @@ static void cut_off(struct page_user_of *u)
                 coverage_move(u->page->options.coverage, "page-cut-off");
 }
 
+/* What one does who does not stay long, nor listen. */
+static void be_away(struct page_user_of *u)
+{
+        switch (dice_below(&u->dice, 8)) {
+        case 0:
+                page_browser_leave(&u->browser);
+                break;
+        case 1:
+                restart(u);
+                break;
+        case 2 ... 4:
+                cut_off(u);
+                break;
+        default:
+                u->deaf_until_ms =
+                        loop_now_ms(u->page->loop) + DEAF_MS + (int64_t)dice_below(&u->dice, DEAF_MORE_MS);
+        }
+}
+
 static void act(struct page_user_of *u)
 {
         uint64_t at = dice_below(&u->dice, 100);
 
         if (at < 38)
                 open_some(u);
-        else if (at < 48)
+        else if (at < 43)
                 close_one(u);
-        else if (at < 55)
-                u->deaf_until_ms =
-                        loop_now_ms(u->page->loop) + DEAF_MS + (int64_t)dice_below(&u->dice, DEAF_MORE_MS);
-        else if (at < 59)
-                page_browser_leave(&u->browser);
-        else if (at < 80 && u->browser.asked.n < CALLS)
+        else if (at < 70 && u->browser.asked.n < CALLS)
                 approve(u);
-        else if (at < 86 && u->browser.asked.n < CALLS)
+        else if (at < 78 && u->browser.asked.n < CALLS)
                 steer(u);
-        else if (at < 88)
+        else if (at < 80)
                 retry(u);
-        else if (at < 90 && u->browser.sheets.n < SHEETS)
+        else if (at < 82 && u->browser.sheets.n < SHEETS)
                 babble(u);
-        else if (at < 92 && u->page->users == u)
-                restart(u);
-        else if (at < 96 && u->page->users == u)
-                cut_off(u);
+        else if (at < 96 && !u->steady)
+                be_away(u);
 }
 
 static bool is_deaf(const struct page_user_of *u)

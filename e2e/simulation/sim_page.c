@@ -157,7 +157,7 @@ int sim_page_verdict(const struct sim_page *p, struct error *err)
 {
         if (p && p->wrong.code)
                 return error_set(err, p->wrong.code, "%s", p->wrong.text);
-        for (unsigned i = 0; p && i < p->n_users; i++)
+        for (unsigned i = 0; p && i < PAGE_USERS; i++)
                 if (p->users[i].browser.wrong.code)
                         return error_set(err, ERR_INVALID, "%s", p->users[i].browser.wrong.text);
         return 0;
@@ -285,7 +285,7 @@ struct looks {
 
 static int enter_all(struct looks *l, struct error *err)
 {
-        for (unsigned i = 0; i < l->page->n_users; i++) {
+        for (unsigned i = 0; i < PAGE_USERS; i++) {
                 struct page_browser *b = &l->page->users[i].browser;
 
                 if (!b->hello || b->over)
@@ -321,7 +321,7 @@ static int compare_pair(struct sim_page *p, const struct pair *x, struct error *
 
 static int compare_all(struct looks *l, struct error *err)
 {
-        for (unsigned i = 0; i < l->page->n_users; i++)
+        for (unsigned i = 0; i < PAGE_USERS; i++)
                 for (unsigned k = 0; k < 2; k++)
                         page_browser_read(&l->fresh[i][k]);
         vec_for_each(&l->pairs, x)
@@ -396,16 +396,16 @@ int sim_page_open(const struct sim_page_options *o, struct sim_page **ret, struc
         *ret = p;
         for (size_t i = 0; i < ARRAY_LEN(rules); i++)
                 coverage_expect_rule(o->coverage, rules[i]);
-        *p = (struct sim_page){ .options = *o,
-                                .loop = o->fleet->world->loop,
-                                .n_users = 1 + o->seed / 2 % 2 };
+        *p = (struct sim_page){ .options = *o, .loop = o->fleet->world->loop };
         map_init(&p->called, MAP_OWN_KEYS, NULL);
         map_init(&p->secrets, MAP_OWN_KEYS, NULL);
         p->group = fiber_group_new(p->loop, NULL, "users");
-        for (unsigned i = 0; i < p->n_users; i++) {
+        for (unsigned i = 0; i < PAGE_USERS; i++) {
                 struct page_user_of *u = &p->users[i];
 
-                *u = (struct page_user_of){ .page = p, .dice = { o->seed * PAGE_USERS + i } };
+                *u = (struct page_user_of){ .page = p,
+                                            .dice = { o->seed * PAGE_USERS + i },
+                                            .steady = i > 0 };
                 snprintf(u->name, sizeof(u->name), "user-%u", i);
                 page_browser_begin(&u->browser, p->loop, u->name, i ? 1 : HEAVY);
                 u->browser.heard_text = look_for_secrets;
@@ -421,7 +421,7 @@ int sim_page_begin(struct sim_page *p, struct error *err)
         if (!p)
                 return 0;
         TRY(f->ops->start_agent(f, GUEST, err));
-        for (unsigned i = 0; i < p->n_users; i++)
+        for (unsigned i = 0; i < PAGE_USERS; i++)
                 if (!fiber_spawn(p->group, p->users[i].name, page_user_live, &p->users[i]))
                         return error_no_memory(err);
         return 0;
@@ -455,7 +455,7 @@ int sim_page_leave(struct sim_page *p, struct error *err)
         if (!p)
                 return 0;
         p->leaving = true;
-        for (unsigned i = 0; i < p->n_users; i++)
+        for (unsigned i = 0; i < PAGE_USERS; i++)
                 page_browser_leave(&p->users[i].browser);
         TRY(fiber_sleep(p->loop, PAGE_SOURCE_LINGER_MS + 1000));
         if (p->desk.core.n_sessions)
@@ -478,7 +478,7 @@ struct sim_page *sim_page_close(struct sim_page *p)
                 fiber_group_end(p->group);
         if (p->open)
                 (void)f->ops->stop_agent(f, GUEST, false, NULL);
-        for (unsigned i = 0; i < p->n_users; i++)
+        for (unsigned i = 0; i < PAGE_USERS; i++)
                 page_browser_clear(&p->users[i].browser);
         map_free(&p->called);
         map_free(&p->secrets);

@@ -32,6 +32,7 @@ struct page_user_of { /* who sits at a browser */
         struct page_browser browser;
         char name[16];
         struct dice dice;
+        bool steady;           /* stays: what such a one has open is old when all is quiet */
         int64_t deaf_until_ms; /* reads nothing */
 };
 
@@ -41,7 +42,6 @@ struct sim_page {
         struct fiber_group *group;
         struct page_desk desk;
         bool open, calm, leaving; /* open: the process runs */
-        unsigned n_users;
         struct page_user_of users[PAGE_USERS];
         struct map called;  /* "approve cluster-wide name": what the page was asked to do */
         struct map secrets; /* values, as they are and in base64 */
