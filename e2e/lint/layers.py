@@ -12,7 +12,8 @@ BESIDE = {"hub-agent", "member-agent", "kubectl-fleet"}
 APPLY = tuple(f"member-agent/apply/{x}.h" for x in ("clean", "decode", "finished", "handover", "leftover", "steps", "wants", "waves"))
 SETS = ("hub-agent/flux_state.h", "hub-agent/input-provider/exports.h",
         *(f"hub-agent/resource-set/{x}.h" for x in ("build", "inputs", "look", "order", "sources")))
-PURE = {"kubectl-fleet": ("hub-agent/common.h", "hub-agent/scheduler/", "hub-agent/staged-update/update_plan.h", *APPLY, *SETS)}
+OVERRIDE = ("hub-agent/override/override.h", "hub-agent/override/rule.h")
+PURE = {"kubectl-fleet": ("hub-agent/common.h", "hub-agent/scheduler/", "hub-agent/staged-update/update_plan.h", *APPLY, *OVERRIDE, *SETS)}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 
 

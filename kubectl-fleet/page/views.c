@@ -5,6 +5,7 @@
 extern const struct page_view cluster_page_view;
 extern const struct page_view fleet_page_view;
 extern const struct page_view object_page_view;
+extern const struct page_view overrides_page_view;
 extern const struct page_view placement_page_view;
 extern const struct page_view run_page_view;
 extern const struct page_view scheduling_page_view;
@@ -16,8 +17,9 @@ extern const struct page_action retry_page_action;
 extern const struct page_action stop_page_action;
 
 const struct page_view *const page_views[] = {
-        &fleet_page_view, &cluster_page_view,    &placement_page_view, &object_page_view,
-        &run_page_view,   &scheduling_page_view, &timeline_page_view,  NULL,
+        &fleet_page_view,      &cluster_page_view,   &placement_page_view,
+        &object_page_view,     &overrides_page_view, &run_page_view,
+        &scheduling_page_view, &timeline_page_view,  NULL,
 };
 
 const struct page_action *const page_actions[] = {
@@ -38,6 +40,8 @@ const struct kind *const page_kinds[] = {
         &staged_update_run_kind,
         &cluster_approval_request_kind,
         &approval_request_kind,
+        &cluster_resource_override_snapshot_kind,
+        &resource_override_snapshot_kind,
         &work_kind,
         NULL,
 };
