@@ -461,8 +461,9 @@ static int look(const struct page_look *l, struct page_doc *d, struct error *err
                                  or_empty(page_need_of(l, &cluster_resource_placement_kind, 0)->problem));
         if (holders.n == 0)
                 return error_set(err, ERR_NOT_FOUND,
-                                 "no placement holds %s %s%s%s; what comes in envelopes is known here only "
-                                 "while something is wrong with it",
+                                 "no placement says that it holds %s %s%s%s: what comes in envelopes is told "
+                                 "only while something is wrong with it, and a placement whose clusters have "
+                                 "several revisions, as during an update run, names no objects",
                                  w.kind, w.ns, *w.ns ? "/" : "", w.name);
         for (size_t i = 0; code == 0 && i < holders.n; i++)
                 code = draw_holder(&g, &holders, i) < 0 ? ERR_NO_MEMORY : 0;

@@ -252,8 +252,10 @@ static void what_comes_in_an_envelope_is_known_while_it_is_not_well(void **state
                 json_object_get(json_array_get(json_object_get(scene_head(s), "placements"), 0), "selects"));
         place(s, "web", "");
         assert_int_equal(scene_try(s, view), ERR_NOT_FOUND);
-        assert_string_equal(s->err.text, "no placement holds ConfigMap web/in; what comes in envelopes is "
-                                         "known here only while something is wrong with it");
+        assert_string_equal(s->err.text, "no placement says that it holds ConfigMap web/in: what comes in "
+                                         "envelopes is told only while something is wrong with it, and a "
+                                         "placement whose clusters have several revisions, as during an "
+                                         "update run, names no objects");
 }
 
 static void only_what_changed_is_sent(void **state)

@@ -88,9 +88,9 @@ function writeEntry(el, [, row], more) {
 }
 
 function runMore(r) {
-        const asked = r.approvals?.length ? `approval of ${r.approvals.map((a) => a.stage).join(', ')}` : '';
-
-        return [r.stage ? `stage ${r.stage}` : '', asked].filter(Boolean).join(', ');
+        if (r.approvals?.length)
+                return `stage ${r.approvals.map((a) => a.stage).join(', ')}: waits for approval`;
+        return r.stage ? `stage ${r.stage}` : '';
 }
 
 class Attention {

@@ -220,6 +220,8 @@ class About {
                 this.overrides = h('ul', { class: 'plain-list' });
                 this.resources = h('ul', { class: 'plain-list' });
                 this.resourceTitle = h('h2');
+                this.untold = h('p', { class: 'panel-body faint' },
+                        'The placement names none. While its clusters have several revisions, it never does.');
                 this.more = moreButton(() => {
                         this.all = !this.all;
                         this.drawResources(this.head);
@@ -228,7 +230,7 @@ class About {
                 this.runBox = h('section', { class: 'panel' }, h('h2', 'Update runs'), this.runs);
                 this.overrideBox = h('section', { class: 'panel' }, h('h2', h('a', { href: page.link('overrides', key) }, 'Overrides')), this.overrides);
                 this.root = h('div', { class: 'stack' }, h('section', { class: 'panel', 'aria-label': 'What it is' }, this.facts), this.runBox, this.overrideBox,
-                        h('section', { class: 'panel' }, this.resourceTitle, this.resources, this.more),
+                        h('section', { class: 'panel' }, this.resourceTitle, this.resources, this.untold, this.more),
                         h('section', { class: 'panel' }, h('h2', 'Conditions'), this.conditions));
         }
 
@@ -263,7 +265,8 @@ class About {
         drawResources(head) {
                 const list = this.all ? head.resources : head.resources.slice(0, RESOURCES), left = head.resourcesTotal - head.resources.length;
 
-                setText(this.resourceTitle, `${plural(head.resourcesTotal, 'object')} placed`);
+                setText(this.resourceTitle, head.resourcesTotal ? `${plural(head.resourcesTotal, 'object')} placed` : 'Objects');
+                setHidden(this.untold, head.resourcesTotal > 0);
                 keyed(this.resources, list, (r) => [r.group, r.kind, r.namespace, r.name].join('/'), (r) =>
                         h('li', h('a', { href: objectLink(this.page, this.key, r) }, resource(r)),
                                 r.envelope ? h('span', { class: 'faint' }, ` in ${r.envelope.kind} ${r.envelope.name}`) : null));
