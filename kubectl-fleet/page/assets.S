@@ -34,6 +34,8 @@ page_assets:
         ASSET("/views/fleet-map.js", SCRIPT) .incbin "kubectl-fleet/page/web/views/fleet-map.js"
         ASSET("/views/fleet.js", SCRIPT) .incbin "kubectl-fleet/page/web/views/fleet.js"
         ASSET("/views/object.js", SCRIPT) .incbin "kubectl-fleet/page/web/views/object.js"
+        ASSET("/views/override-objects.js", SCRIPT) .incbin "kubectl-fleet/page/web/views/override-objects.js"
+        ASSET("/views/overrides.js", SCRIPT) .incbin "kubectl-fleet/page/web/views/overrides.js"
         ASSET("/views/placement.js", SCRIPT) .incbin "kubectl-fleet/page/web/views/placement.js"
         ASSET("/views/placements.js", SCRIPT) .incbin "kubectl-fleet/page/web/views/placements.js"
         ASSET("/views/policy-try.js", SCRIPT) .incbin "kubectl-fleet/page/web/views/policy-try.js"
