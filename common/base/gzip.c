@@ -8,6 +8,7 @@
 #define HEADER_SIZE 10
 #define TRAILER_SIZE 8
 #define RAW_WINDOW (-15) /* header and trailer are ours */
+#define SMALL_WINDOW (-14)
 #define PIECE_SIZE 16384
 
 enum header_how { MIDDLE = 0, BEST = 2 };
@@ -155,6 +156,14 @@ int gzip_unpack(struct slice data, struct buf *ret, struct error *err)
         return 0;
 }
 
+int deflate_unpack(struct slice data, struct buf *ret, struct error *err)
+{
+        if (data.len > UINT_MAX)
+                return error_set(err, ERR_LIMIT, "%zu bytes are too many to unpack", data.len);
+        TRY(inflate_into(&data, ret, err));
+        return data.len ? error_set(err, ERR_INVALID, "something follows the end of the data") : 0;
+}
+
 /* ---- packing ---- */
 
 static void close_deflate(z_stream *z)
@@ -162,10 +171,14 @@ static void close_deflate(z_stream *z)
         (void)deflateEnd(z);
 }
 
-static int open_deflate(z_stream *z, int level, struct error *err)
+struct effort {
+        int level, window, memory;
+};
+
+static int open_deflate(z_stream *z, struct effort e, struct error *err)
 {
         *z = (z_stream){ .zalloc = allocate, .zfree = release };
-        return deflateInit2(z, level, Z_DEFLATED, RAW_WINDOW, 8, Z_DEFAULT_STRATEGY) == Z_OK
+        return deflateInit2(z, e.level, Z_DEFLATED, e.window, e.memory, Z_DEFAULT_STRATEGY) == Z_OK
                        ? 0
                        : error_no_memory(err);
 }
@@ -189,10 +202,12 @@ static int deflate_piece(z_stream *z, struct slice data, bool last, struct buf *
         return 0;
 }
 
-static int deflate_into(struct slice data, struct buf *ret, struct error *err)
+static int deflate_into(struct slice data, struct effort e, struct buf *ret, struct error *err)
 {
         CLEANUP(close_deflate) z_stream z;
-        TRY(open_deflate(&z, Z_BEST_COMPRESSION, err));
+        if (data.len > UINT_MAX)
+                return error_set(err, ERR_LIMIT, "%zu bytes are too many to pack", data.len);
+        TRY(open_deflate(&z, e, err));
         return deflate_piece(&z, data, true, ret, err);
 }
 
@@ -209,12 +224,15 @@ static void append_header(struct buf *b, uint8_t how)
         buf_append(b, header, sizeof(header));
 }
 
+int deflate_pack(struct slice data, struct buf *ret, struct error *err)
+{
+        return deflate_into(data, (struct effort){ Z_BEST_SPEED, SMALL_WINDOW, 7 }, ret, err);
+}
+
 int gzip_pack(struct slice data, struct buf *ret, struct error *err)
 {
-        if (data.len > UINT_MAX)
-                return error_set(err, ERR_LIMIT, "%zu bytes are too many to pack", data.len);
         append_header(ret, BEST);
-        TRY(deflate_into(data, ret, err));
+        TRY(deflate_into(data, (struct effort){ Z_BEST_COMPRESSION, RAW_WINDOW, 8 }, ret, err));
         append_le(ret, (uint32_t)crc32_z(0, (const Bytef *)data.data, data.len));
         append_le(ret, (uint32_t)data.len);
         return buf_status(ret, err, "packed data");
@@ -233,7 +251,7 @@ struct gzip_packer *gzip_packer_new(void)
         struct gzip_packer *p = NEW(struct gzip_packer);
         if (!p)
                 return NULL;
-        if (open_deflate(&p->z, Z_DEFAULT_COMPRESSION, NULL) < 0) {
+        if (open_deflate(&p->z, (struct effort){ Z_DEFAULT_COMPRESSION, RAW_WINDOW, 8 }, NULL) < 0) {
                 mem_free(p);
                 return NULL;
         }

@@ -1,4 +1,4 @@
-/* gzip (RFC 1952) in memory, on zlib; pure, so it may run offloaded. */
+/* gzip (RFC 1952) and deflate in memory, on zlib; pure, so it may run offloaded. */
 #pragma once
 
 #include "common/base/buf.h"
@@ -16,7 +16,13 @@ int gzip_unpack(struct slice data, struct buf *ret, struct error *err);
  * zlib does not change what it makes of them). */
 int gzip_pack(struct slice data, struct buf *ret, struct error *err);
 
-/* The same in pieces. */
+/* Raw deflate (RFC 1951), for what is sent once: level 1, and a small window, so that it takes little time
+ * and 128 KiB while it packs. */
+int deflate_pack(struct slice data, struct buf *ret, struct error *err);
+/* What gzip_unpack() does, of one such stream. */
+int deflate_unpack(struct slice data, struct buf *ret, struct error *err);
+
+/* gzip in pieces. */
 struct gzip_packer;
 struct gzip_packer *gzip_packer_new(void); /* NULL on no memory */
 /* Appends what is packed of it by now, which may be nothing; `last` ends the member. Equal data give equal

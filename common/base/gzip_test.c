@@ -151,6 +151,39 @@ static void a_bomb_ends_at_the_limit(void **state)
         assert_int_equal(gzip_unpack(of_buf(&bomb), &out, &err), ERR_LIMIT);
 }
 
+static void what_was_deflated_comes_back_and_is_smaller(void **state)
+{
+        static const size_t sizes[] = { 0, 1, 16384, 16385, 300000 };
+        for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
+                AUTO_FREE char *data = mem_alloc(sizes[i] + 1);
+                AUTO_BUF struct buf one, back;
+                for (size_t k = 0; k < sizes[i]; k++)
+                        data[k] = TEXT[k % 7 ? k % 7 : k / 7 % 7];
+                buf_init(&one, 1 << 20);
+                buf_init(&back, sizes[i]);
+                assert_int_equal(deflate_pack((struct slice){ data, sizes[i] }, &one, NULL), 0);
+                assert_int_equal(deflate_unpack(of_buf(&one), &back, NULL), 0);
+                assert_int_equal(back.len, sizes[i]);
+                if (sizes[i])
+                        assert_memory_equal(back.data, data, sizes[i]);
+                assert_true(sizes[i] < 100 || one.len < sizes[i] / 10);
+        }
+}
+
+static void what_is_not_deflated_or_does_not_fit_is_refused(void **state)
+{
+        AUTO_BUF struct buf one, back, small;
+        buf_init(&one, 1 << 20);
+        buf_init(&back, 1 << 20);
+        buf_init(&small, 3);
+        assert_int_equal(deflate_pack(SLICE(TEXT TEXT TEXT), &small, NULL), ERR_LIMIT);
+        assert_int_equal(deflate_pack(SLICE(TEXT), &one, NULL), 0);
+        assert_int_equal(deflate_unpack((struct slice){ one.data, one.len - 1 }, &back, NULL), ERR_INVALID);
+        assert_int_equal(deflate_unpack(SLICE("\xff\xff\xff"), &back, NULL), ERR_INVALID);
+        buf_append_char(&one, 'x');
+        assert_int_equal(deflate_unpack(of_buf(&one), &back, NULL), ERR_INVALID);
+}
+
 static void every_allocation_may_fail(void **state)
 {
         size_t live = mem_live_count();
@@ -163,6 +196,11 @@ static void every_allocation_may_fail(void **state)
                 int code = gzip_pack(SLICE(TEXT), &a, &err);
                 if (code == 0)
                         code = gzip_unpack(of_buf(&a), &b, &err);
+                buf_clear(&a);
+                if (code == 0)
+                        code = deflate_pack(SLICE(TEXT), &a, &err);
+                if (code == 0)
+                        code = deflate_unpack(of_buf(&a), &b, &err);
                 bool fired = mem_fault_fired();
                 mem_fail_at(0, false);
                 buf_free(&a);
@@ -218,6 +256,8 @@ int main(void)
                 cmocka_unit_test(what_is_damaged_is_refused),
                 cmocka_unit_test(garbage_behind_the_last_member_is_refused),
                 cmocka_unit_test(a_bomb_ends_at_the_limit),
+                cmocka_unit_test(what_was_deflated_comes_back_and_is_smaller),
+                cmocka_unit_test(what_is_not_deflated_or_does_not_fit_is_refused),
                 cmocka_unit_test(every_allocation_may_fail),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);

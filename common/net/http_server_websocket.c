@@ -15,6 +15,7 @@
 struct message {
         struct list node;
         size_t len, sent;
+        bool binary;
         unsigned char space[LWS_PRE];
         char text[];
 };
@@ -332,29 +333,41 @@ static int socket_receive(struct websocket *s, struct slice *ret, int64_t deadli
 
 /* ---- sending ---- */
 
-static int socket_send(struct websocket *s, struct slice text)
+static int enqueue(struct server_socket *w, struct slice data, bool binary)
 {
-        struct server_socket *w = socket_of(s);
-        size_t cost = sizeof(struct message) + text.len;
+        size_t cost = sizeof(struct message) + data.len;
         struct message *m;
 
-        if (w->closing)
-                return ERR_CLOSED;
-        if (!text_is_utf8(text.data, text.len))
-                return ERR_INVALID;
         if (cost > w->c->server->websockets.queue_bytes - w->out_bytes)
                 return ERR_LIMIT;
         m = mem_alloc(cost);
         if (!m)
                 return ERR_NO_MEMORY;
-        m->len = text.len;
+        m->len = data.len;
         m->sent = 0;
-        if (text.len > 0)
-                memcpy(m->text, text.data, text.len);
+        m->binary = binary;
+        if (data.len > 0)
+                memcpy(m->text, data.data, data.len);
         list_append(&w->out, &m->node);
         w->out_bytes += cost;
         lws_callback_on_writable(w->c->wsi);
         return 0;
+}
+
+static int socket_send(struct websocket *s, struct slice text)
+{
+        struct server_socket *w = socket_of(s);
+
+        if (w->closing)
+                return ERR_CLOSED;
+        return text_is_utf8(text.data, text.len) ? enqueue(w, text, false) : ERR_INVALID;
+}
+
+static int socket_send_binary(struct websocket *s, struct slice data)
+{
+        struct server_socket *w = socket_of(s);
+
+        return w->closing ? ERR_CLOSED : enqueue(w, data, true);
 }
 
 /* The next fragment. Its head is written over what went before it. */
@@ -362,7 +375,8 @@ static int write_fragment(struct server_socket *w)
 {
         struct message *m = list_first(&w->out, struct message, node);
         size_t n = MIN(m->len - m->sent, FRAGMENT_BYTES);
-        int how = lws_write_ws_flags(LWS_WRITE_TEXT, m->sent == 0, m->sent + n == m->len);
+        int how = lws_write_ws_flags(m->binary ? LWS_WRITE_BINARY : LWS_WRITE_TEXT, m->sent == 0,
+                                     m->sent + n == m->len);
 
         if (lws_write(w->c->wsi, (unsigned char *)m->text + m->sent, n, (enum lws_write_protocol)how) <
             (int)n)
@@ -438,6 +452,7 @@ static void socket_close_with(struct websocket *s, unsigned code, const char *re
 static const struct websocket_ops socket_ops = {
         .receive = socket_receive,
         .send = socket_send,
+        .send_binary = socket_send_binary,
         .queued = socket_queued,
         .drain = socket_drain,
         .gone = socket_gone,

@@ -1,6 +1,6 @@
 /* One WebSocket (RFC 6455) as a server sees it. Its function runs in a fiber of its own and returns to close
- * it. Text messages only, whole ones. Served by common/net/http_server.h beside HTTP, on the same port; tests
- * bring their own ops.
+ * it. Whole messages; a client may send text only. Served by common/net/http_server.h beside HTTP, on the
+ * same port; tests bring their own ops.
  *
  * One fiber may receive while another sends: only receive() is for one fiber at a time. A fiber that the
  * function spawns on the socket ends before the function returns. */
@@ -27,6 +27,8 @@ struct websocket_ops {
          * ERR_LIMIT when it does not fit into the queue, ERR_NO_MEMORY: nothing is queued of it then, and the
          * socket goes on. */
         int (*send)(struct websocket *s, struct slice text);
+        /* The same for a binary message, which may be anything. */
+        int (*send_binary)(struct websocket *s, struct slice data);
         size_t (*queued)(const struct websocket *s); /* bytes the client's connection has not taken yet */
         /* Parks until queued() <= level or the client is gone (ERR_CLOSED), deadline, cancel. */
         int (*drain)(struct websocket *s, size_t level, int64_t deadline_ms);
@@ -44,6 +46,10 @@ static inline int websocket_receive(struct websocket *s, struct slice *ret, int6
 static inline int websocket_send(struct websocket *s, struct slice text)
 {
         return s->ops->send(s, text);
+}
+static inline int websocket_send_binary(struct websocket *s, struct slice data)
+{
+        return s->ops->send_binary(s, data);
 }
 static inline size_t websocket_queued(const struct websocket *s)
 {

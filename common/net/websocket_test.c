@@ -451,6 +451,46 @@ static void a_long_message_reaches_a_slow_reader_whole(void **state)
         serve(send_big, big_body);
 }
 
+/* ---- binary messages ---- */
+
+#define BINARY_BYTES 40000 /* three fragments */
+
+static void send_binary(void *ctx, struct websocket *s)
+{
+        struct rig *r = ctx;
+        char *data = memset(arena_alloc(s->arena, BINARY_BYTES), 0xff, BINARY_BYTES);
+        data[0] = '\0';
+        assert_int_equal(websocket_send(s, (struct slice){ data, BINARY_BYTES }), ERR_INVALID); /* no UTF-8 */
+        assert_int_equal(websocket_send_binary(s, (struct slice){ data, BINARY_BYTES }), 0);
+        assert_in_range(websocket_queued(s), BINARY_BYTES, BINARY_BYTES + 500);
+        assert_int_equal(websocket_send(s, SLICE("tail")), 0);
+        assert_int_equal(websocket_drain(s, 0, loop_now_ms(s->loop) + 20000), 0);
+        r->served++;
+}
+static void binary_body(struct rig *r)
+{
+        struct raw_socket k;
+        struct raw_frame f;
+        size_t n = 0, frames = 0;
+        raw_socket_open(&k, r->loop, r->port);
+        do {
+                assert_true(raw_socket_read(&k, &f));
+                assert_int_equal(f.first & 0x7f, n ? 0 : 2);
+                assert_int_equal((unsigned char)f.data[0], n ? 0xff : 0);
+                n += f.len;
+                frames++;
+        } while (!(f.first & 0x80));
+        assert_int_equal(n, BINARY_BYTES);
+        assert_int_equal(frames, 3);
+        raw_socket_expect(&k, "tail");
+        raw_socket_expect_close(&k, 1000);
+        raw_socket_close(&k);
+}
+static void a_binary_message_goes_out_as_one(void **state)
+{
+        serve(send_binary, binary_body);
+}
+
 static void flood(void *ctx, struct websocket *s)
 {
         struct rig *r = ctx;
@@ -781,6 +821,7 @@ int main(void)
                 cmocka_unit_test(a_silent_client_is_asked_and_then_cut),
                 cmocka_unit_test(a_client_that_breaks_the_rules_and_stays_is_cut),
                 cmocka_unit_test(a_long_message_reaches_a_slow_reader_whole),
+                cmocka_unit_test(a_binary_message_goes_out_as_one),
                 cmocka_unit_test(who_does_not_read_is_bounded_by_the_queue_and_the_deadline),
                 cmocka_unit_test(one_fiber_reads_while_another_writes),
                 cmocka_unit_test(what_nobody_receives_yet_is_left_with_the_client),

@@ -1,5 +1,6 @@
 #include "kubectl-fleet/page/session_internal.h"
 
+#include "common/base/gzip.h"
 #include "common/base/memory.h"
 #include "common/base/version.h"
 
@@ -19,27 +20,51 @@ void session_end(struct page_session *s, unsigned code, const char *why)
         waitq_wake_all(&s->end);
 }
 
-static int send_once(struct page_session *s, struct slice message, int64_t deadline)
+struct outgoing {
+        struct slice data;
+        bool packed;
+};
+
+static int queue(struct page_session *s, struct outgoing o)
+{
+        if (s->over)
+                return ERR_CLOSED;
+        return o.packed ? websocket_send_binary(s->socket, o.data) : websocket_send(s->socket, o.data);
+}
+
+static int send_once(struct page_session *s, struct outgoing o, int64_t deadline)
 {
         int code = s->over ? ERR_CLOSED : websocket_drain(s->socket, PAGE_QUEUE_BYTES, deadline);
 
         TRY(code);
-        code = s->over ? ERR_CLOSED : websocket_send(s->socket, message);
+        code = queue(s, o);
         if (code != ERR_LIMIT)
                 return code;
         TRY(websocket_drain(s->socket, 0, deadline)); /* it may fit into an empty queue */
-        return s->over ? ERR_CLOSED : websocket_send(s->socket, message);
+        return queue(s, o);
+}
+
+/* Its maximum is the message's length: where packing gains nothing, or there is no memory for it, the message
+ * goes as it is. */
+static struct outgoing pack(const struct page_session *s, struct slice message, struct buf *packed)
+{
+        buf_init(packed, message.len);
+        if (s->unpacks && message.len > PAGE_PACK_BYTES && deflate_pack(message, packed, NULL) == 0)
+                return (struct outgoing){ { packed->data, packed->len }, true };
+        return (struct outgoing){ message, false };
 }
 
 int session_put(struct page_session *s, struct slice message)
 {
+        AUTO_BUF struct buf packed;
+        struct outgoing o = pack(s, message, &packed);
         int64_t deadline = loop_now_ms(s->loop) + PAGE_READ_MS;
-        int code = send_once(s, message, deadline);
+        int code = send_once(s, o, deadline);
 
         /* The browser would miss what counts as sent. */
         while (code == ERR_NO_MEMORY && loop_now_ms(s->loop) < deadline) {
                 TRY(fiber_sleep(s->loop, NO_MEMORY_PAUSE_MS));
-                code = send_once(s, message, deadline);
+                code = send_once(s, o, deadline);
         }
         if (code == ERR_TIMEOUT)
                 session_end(s, PAGE_CLOSE_POLICY, "nothing was read for too long");
@@ -155,6 +180,7 @@ static int take_token(struct page_session *s, const json_t *message)
                 return ERR_CLOSED;
         }
         become(s, v);
+        s->unpacks = text_equal(json_string_value(json_object_get(message, "packed")), "deflate-raw");
         return put_hello(s);
 }
 

@@ -14,6 +14,7 @@
 #define PAGE_CALLS_MAX 4
 #define PAGE_INBOUND_BYTES (256u << 10) /* from the browser */
 #define PAGE_PIECE_BYTES (64u << 10)    /* about that much is one message to it */
+#define PAGE_PACK_BYTES (4u << 10)      /* beyond it a message is packed, where the browser can unpack */
 #define PAGE_QUEUE_BYTES (128u << 10)   /* that it may not have taken when more is sent */
 #define PAGE_TOKEN_MS 10000             /* until it has said its token */
 #define PAGE_READ_MS 30000              /* until it has taken what is queued */

@@ -14,6 +14,7 @@ struct page_session {
         struct list panes;            /* struct pane */
         size_t n_panes, n_calls;
         struct waitq end;
+        bool unpacks; /* the browser does */
         bool over;
 };
 

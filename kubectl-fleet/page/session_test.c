@@ -58,6 +58,39 @@ DESK_TEST(a_token_may_be_said_again, {
         browser_go(&b);
 })
 
+/* ---- what is large goes packed ---- */
+
+static size_t look_at_many(struct desk *d, const char *token)
+{
+        struct browser b;
+        size_t packed;
+
+        browser_come(d, &b);
+        browser_say(&b, "%s", token);
+        browser_say(&b, "{'open': 1, 'view': 'fleet'}");
+        pass(d, 1000);
+        assert_int_equal(browser_rows(&b, "clusters"), 100);
+        packed = b.packed;
+        change_cluster(d, "c7", "new");
+        pass(d, 1000);
+        assert_int_equal(b.packed, packed); /* that one is small */
+        browser_go(&b);
+        return packed;
+}
+
+DESK_TEST(what_is_large_goes_packed_to_who_can_unpack_it, {
+        for (int i = 0; i < 100; i++) {
+                char name[8];
+
+                snprintf(name, sizeof(name), "c%d", i);
+                put_cluster(d, name);
+        }
+        assert_int_equal(look_at_many(d, "{'token': '" TOKEN "'}"), 0);
+        assert_int_equal(look_at_many(d, "{'token': '" TOKEN "', 'packed': 'deflate-raw'}"), 1);
+        assert_int_equal(look_at_many(d, "{'token': '" TOKEN "', 'packed': 'zstd'}"), 0);
+        assert_int_equal(look_at_many(d, "{'token': '" TOKEN "', 'packed': 5}"), 0);
+})
+
 /* ---- views ---- */
 
 DESK_TEST(a_view_comes_whole_and_then_what_changes, {
@@ -569,6 +602,7 @@ int main(void)
                 cmocka_unit_test(a_bad_token_ends_the_session),
                 cmocka_unit_test(who_says_no_token_in_time_is_sent_away),
                 cmocka_unit_test(a_token_may_be_said_again),
+                cmocka_unit_test(what_is_large_goes_packed_to_who_can_unpack_it),
                 cmocka_unit_test(a_view_comes_whole_and_then_what_changes),
                 cmocka_unit_test(a_quiet_view_shows_a_change_at_once_and_then_together),
                 cmocka_unit_test(nothing_is_sent_while_nothing_changes),

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "common/base/gzip.h"
 #include "common/base/vec.h"
 #include "kubectl-fleet/fleet_test.h"
 #include "kubectl-fleet/page/session.h"
@@ -63,7 +64,7 @@ struct browser {
         char reason[128];
         json_t *hello, *fault, *views, *calls; /* views by number: {head, parts, hidden, error} */
         json_t *last;                          /* message about a view */
-        size_t messages, rows;                 /* about views: so far */
+        size_t messages, rows, packed;         /* about views; all that came packed: so far */
 };
 
 static inline int browser_receive(struct websocket *s, struct slice *ret, int64_t deadline_ms)
@@ -154,6 +155,16 @@ static inline int browser_send(struct websocket *s, struct slice text)
         return 0;
 }
 
+static inline int browser_send_binary(struct websocket *s, struct slice data)
+{
+        AUTO_BUF struct buf text;
+
+        buf_init(&text, 16u << 20);
+        assert_int_equal(deflate_unpack(data, &text, NULL), 0);
+        container_of(s, struct browser, socket)->packed++;
+        return browser_send(s, (struct slice){ text.data, text.len });
+}
+
 static inline void browser_look(struct browser *b)
 {
         for (size_t i = 0; i < b->n_heard; i++) {
@@ -198,6 +209,7 @@ static inline void browser_close_with(struct websocket *s, unsigned code, const 
 
 static const struct websocket_ops browser_ops = { .receive = browser_receive,
                                                   .send = browser_send,
+                                                  .send_binary = browser_send_binary,
                                                   .queued = browser_queued,
                                                   .drain = browser_drain,
                                                   .gone = browser_gone,

@@ -6,6 +6,21 @@ const LINGER = 10000;                         // ms that a view stays open for t
 const LINGERING = 3;                          // of them at once: the server allows few
 const SETTLED = 10000;                        // a connection that held so long begins anew with the shortest wait
 
+const PACKED = 'deflate-raw';
+
+function unpacks() {
+        try {
+                return Boolean(new DecompressionStream(PACKED));
+        } catch {
+                return false;
+        }
+}
+
+function textOf(data) {
+        return typeof data === 'string' ? data
+                : new Response(new Blob([data]).stream().pipeThrough(new DecompressionStream(PACKED))).text();
+}
+
 function emptyDoc() {
         return { head: null, parts: {}, hidden: [], error: null };
 }
@@ -206,8 +221,12 @@ export class Live {
                 this.onState({ name: 'connecting', since: this.since });
                 const socket = this.socket = new WebSocket(this.url);
 
-                socket.onopen = () => socket === this.socket && socket.send(JSON.stringify({ token: this.secret }));
-                socket.onmessage = (e) => socket === this.socket && this.receive(e.data);
+                socket.binaryType = 'arraybuffer';
+                this.unpacking = null;
+                socket.onopen = () => socket === this.socket && socket.send(JSON.stringify({
+                        token: this.secret, ...unpacks() ? { packed: PACKED } : {},
+                }));
+                socket.onmessage = (e) => socket === this.socket && this.arrived(socket, e.data);
                 socket.onclose = (e) => socket === this.socket && this.lost(e.code, e.reason);
         }
 
@@ -262,6 +281,28 @@ export class Live {
         }
 
         /* ---- what comes ---- */
+
+        /* In the order in which they came, though what is packed takes a moment. */
+        arrived(socket, data) {
+                if (typeof data === 'string' && !this.unpacking) {
+                        this.receive(data);
+                        return;
+                }
+                const mine = this.unpacking = Promise.all([textOf(data), this.unpacking]).then(([text]) => {
+                        if (socket !== this.socket)
+                                return;
+                        if (this.unpacking === mine)
+                                this.unpacking = null;
+                        try {
+                                this.receive(text);
+                        } catch (e) {
+                                reportError(e); // of a view: what comes next is another's
+                        }
+                }, (why) => {
+                        console.error(`a message could not be unpacked: ${why}`);
+                        socket.close(); // all comes again
+                });
+        }
 
         receive(text) {
                 const m = JSON.parse(text);
