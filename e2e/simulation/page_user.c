@@ -36,24 +36,49 @@ static json_t *target(const char *kind, const char *ns, const char *name)
         return json_pack("{s:s, s:s*, s:s}", "kind", kind, "ns", ns, "name", name);
 }
 
+/* Mostly one that there is. */
+static void find_placement(struct page_user_of *u, unsigned *ret_app, enum wish_place *ret_place)
+{
+        unsigned n = WISH_APPS * WISH_PLACES, first = (unsigned)dice_below(&u->dice, n);
+
+        *ret_app = first / WISH_PLACES;
+        *ret_place = first % WISH_PLACES;
+        for (unsigned i = 0; i < n && !dice_percent(&u->dice, 2); i++) {
+                unsigned at = (first + i) % n;
+
+                if (!u->page->options.wish->apps[at / WISH_PLACES].placements[at % WISH_PLACES].exists)
+                        continue;
+                *ret_app = at / WISH_PLACES;
+                *ret_place = at % WISH_PLACES;
+                return;
+        }
+}
+
 static json_t *some_placement(struct page_user_of *u)
 {
-        enum wish_place place = dice_below(&u->dice, WISH_PLACES);
-        unsigned app = (unsigned)dice_below(&u->dice, WISH_APPS);
-        bool part = wish_placement_resource(place)->namespaced;
+        enum wish_place place;
+        unsigned app;
         char name[64];
+        bool part;
 
+        find_placement(u, &app, &place);
+        part = wish_placement_resource(place)->namespaced;
         wish_placement_name(app, place, name);
         return target(part ? "rp" : "crp", part ? wish_app_name(app) : NULL, name);
 }
 
+/* Of an application that is placed. */
 static json_t *some_object(struct page_user_of *u)
 {
-        unsigned app = (unsigned)dice_below(&u->dice, WISH_APPS),
-                 slot = (unsigned)dice_below(&u->dice, WISH_SLOTS);
-        const struct kube_resource *r = wish_placed_resource(app, slot);
+        unsigned app, slot = (unsigned)dice_below(&u->dice, WISH_SLOTS);
+        const struct kube_resource *r;
+        enum wish_place place;
         char name[64];
 
+        find_placement(u, &app, &place);
+        for (unsigned i = 0; i < WISH_SLOTS && !u->page->options.wish->apps[app].objects[slot].exists; i++)
+                slot = (slot + 1) % WISH_SLOTS;
+        r = wish_placed_resource(app, slot);
         wish_placed_name(app, slot, name);
         return json_pack("{s:s, s:s, s:s*, s:s}", "group", r->group, "kind", r->kind, "ns",
                          r->namespaced ? wish_app_name(app) : NULL, "name", name);
