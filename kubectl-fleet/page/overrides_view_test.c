@@ -443,7 +443,8 @@ static void an_override_of_a_namespace_shows_none_of_the_secrets_in_it(void **st
                                                     "add", "/data", "{'p':'SECRETNEW'}"))));
         put_override(s, "web", "after-0",
                      SPEC(OF("ConfigMap", "site"), PATCH(ALL, OP("add", "/data/q", "'7'"))));
-        bind(s, "east", WIDE("'wide-0'") OWN("after-0"));
+        bind_told(s, "east", WIDE("'wide-0'") OWN("after-0"),
+                  OVERRIDDEN("False", "SECRETNEW failed to apply on Secret login"));
         scene_look(s, view);
         assert_has(
                 object(s, "web-3-snapshot/2"),
