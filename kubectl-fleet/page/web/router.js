@@ -180,7 +180,13 @@ export class Router {
                 this.entries = 0;
                 history.scrollRestoration = 'manual';
                 addEventListener('hashchange', () => this.navigate());
-                addEventListener('scroll', () => this.shown && this.scrolls.set(history.state?.at, scrollY), { passive: true });
+                addEventListener('scroll', () => this.onScroll(), { passive: true });
+        }
+
+        /* Told a frame late, so it may be of a view that was left for another entry meanwhile. */
+        onScroll() {
+                if (this.shown && this.entry === history.state?.at)
+                        this.scrolls.set(this.entry, scrollY);
         }
 
         start() {
@@ -244,6 +250,7 @@ export class Router {
                 if (!s || s.where.name !== where.name || JSON.stringify(s.args) !== JSON.stringify(args))
                         return false;
                 s.where.query = where.query;
+                this.entry = history.state?.at;
                 s.instance?.moved?.(where.query);
                 this.shell.busy(Boolean(this.coming));
                 return true;
@@ -287,6 +294,7 @@ export class Router {
 
         /* Where one had scrolled to before, or the top; the keyboard is at the heading. */
         look() {
+                this.entry = history.state?.at;
                 scrollTo(0, (this.back !== undefined && this.scrolls.get(this.back)) || 0);
                 if (!this.fresh) {
                         const heading = this.main.querySelector('h1') || this.main;
