@@ -376,6 +376,22 @@ static void values_of_secrets_are_never_sent(void **state)
         assert_false(scene_shows(s, "SECRET"));
 }
 
+static void what_an_override_would_have_put_into_a_secret_is_not_told(void **state)
+{
+        struct scene *s = *state;
+
+        set_scene(s);
+        bind(s, "alpha", BOUND,
+             "'conditions':[" ROLLED
+             "," COND("Overridden", "False", "OverriddenFailed", "failed to apply on Secret s: SECRET1") "]");
+        bind(s, "bravo", BOUND,
+             "'conditions':[" ROLLED "," COND("Overridden", "False", "OverriddenFailed",
+                                              "failed to apply on ConfigMap c: no such path") "]");
+        scene_look(s, view);
+        assert_true(scene_shows(s, "no such path"));
+        assert_false(scene_shows(s, "SECRET1"));
+}
+
 static void fail_objects(struct scene *s, int n)
 {
         AUTO_BUF struct buf list;
@@ -750,6 +766,7 @@ int main(void)
                 SCENE_TEST(both_values_of_what_drifted_stand_side_by_side),
                 SCENE_TEST(what_differs_and_what_failed_has_parts_of_its_own),
                 SCENE_TEST(values_of_secrets_are_never_sent),
+                SCENE_TEST(what_an_override_would_have_put_into_a_secret_is_not_told),
                 SCENE_TEST(it_is_said_when_the_api_tells_of_no_more),
                 SCENE_TEST(the_head_says_what_it_is_and_how_it_goes),
                 SCENE_TEST(runs_that_roll_it_out_are_named),

@@ -1,6 +1,7 @@
 #include "kubectl-fleet/page/places.h"
 
 #include "hub-agent/common.h"
+#include "kubectl-fleet/page/row_parts.h"
 
 static const struct condition_list no_conditions;
 
@@ -19,7 +20,7 @@ static int rank_of(const struct place *p)
 static void take_word(struct place *p, struct cluster_word word)
 {
         p->word = word;
-        p->message = word.because ? or_empty(word.because->message) : "";
+        p->message = page_message(word.because);
         p->since_ms = word.because ? word.because->last_transition_ms : TIME_NONE;
 }
 
@@ -288,12 +289,10 @@ size_t place_steps(const struct place *p, struct place_step ret[PLACE_STEPS_MAX]
         for (size_t i = 0; i < n; i++) {
                 const struct condition *c = steps[i].condition;
 
-                ret[i + 1] = (struct place_step){ name_of_step(steps[i].type),
-                                                  steps[i].standing,
-                                                  steps[i].word,
-                                                  c ? or_empty(c->reason) : "",
-                                                  c ? or_empty(c->message) : "",
-                                                  c ? c->last_transition_ms : TIME_NONE };
+                ret[i + 1] = (struct place_step){
+                        name_of_step(steps[i].type),  steps[i].standing, steps[i].word,
+                        c ? or_empty(c->reason) : "", page_message(c),   c ? c->last_transition_ms : TIME_NONE
+                };
         }
         return n + 1;
 }

@@ -89,6 +89,16 @@ int page_put_text(struct arena *arena, json_t *row, const char *key, const char 
                        : 0;
 }
 
+const char *page_message(const struct condition *c)
+{
+        if (!c || text_empty(c->message))
+                return "";
+        if (text_equal(c->type, CONDITION_OVERRIDDEN) && !text_equal(c->status, CONDITION_TRUE) &&
+            strstr(c->message, "Secret"))
+                return PAGE_HIDDEN_MESSAGE;
+        return c->message;
+}
+
 json_t *page_condition_of(struct arena *arena, const struct condition *c, int64_t generation, bool secret)
 {
         struct page_writer w;
@@ -99,7 +109,8 @@ json_t *page_condition_of(struct arena *arena, const struct condition *c, int64_
         page_set_string(&w, "type", c->type);
         page_set_string(&w, "status", c->status);
         page_set_text(&w, "reason", c->reason, PAGE_MESSAGE_BYTES);
-        page_set_text(&w, "message", secret && !text_empty(c->message) ? PAGE_HIDDEN_MESSAGE : c->message,
+        page_set_text(&w, "message",
+                      secret && !text_empty(c->message) ? PAGE_HIDDEN_MESSAGE : page_message(c),
                       PAGE_MESSAGE_BYTES);
         page_set(&w, "since", page_time(c->last_transition_ms));
         page_set(&w, "current", json_boolean(c->observed_generation.value == generation));

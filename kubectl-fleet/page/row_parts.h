@@ -19,6 +19,9 @@ const char *page_standing(enum standing s); /* "waits", "busy", "done", "failed"
 /* Sets `key`. What is longer than `max` bytes loses its middle, and "<key>Bytes" tells how long it is. */
 int page_put_text(struct arena *arena, json_t *row, const char *key, const char *text, size_t max);
 
+/* Its message as it may be shown: an override that cannot be applied is told with what it would have written,
+ * and that may be a Secret's. "" for NULL. */
+const char *page_message(const struct condition *c);
 /* {type, status, reason, message, since, current}; null for NULL. */
 json_t *page_condition(struct arena *arena, const struct condition *c, int64_t generation);
 /* As of an object that may be a Secret. */
