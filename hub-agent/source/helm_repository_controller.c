@@ -69,11 +69,21 @@ static void add_validators(struct source_pass *p, struct transfer_call *c)
                 c->headers[c->n_headers++] = (struct http_header){ "If-Modified-Since", m->modified };
 }
 
+/* A time in whole seconds says nothing of what is written later in the second in which it was read (RFC
+ * 9110 8.8.2.2).
+ */
+static const char *strong_time(const struct http_response *a)
+{
+        const char *modified = http_header_get(&a->headers, "Last-Modified");
+        const char *date = http_header_get(&a->headers, "Date");
+
+        return date && !text_equal(date, modified) ? modified : NULL;
+}
+
 static void remember_validators(struct source_pass *p, const struct http_response *a)
 {
         struct source_record *m = source_record_of(p);
-        const char *tag = http_header_get(&a->headers, "ETag"),
-                   *modified = http_header_get(&a->headers, "Last-Modified");
+        const char *tag = http_header_get(&a->headers, "ETag"), *modified = strong_time(a);
 
         if (!m)
                 return;

@@ -101,6 +101,27 @@ RIG_TEST(what_the_server_says_has_not_changed_is_not_read, {
         end_sources(r, &f, &w);
 })
 
+#define NOON "Fri, 27 Nov 2026 12:00:00 GMT"
+RIG_TEST(an_index_that_changes_twice_within_a_second_is_not_missed, {
+        struct fleet f;
+        struct web w;
+
+        begin_sources(r, &f, &w);
+        w.body = INDEX("1.0.0");
+        w.modified = w.date = NOON;
+        add_repository(r, SPEC);
+        w.body = INDEX("2.0.0");
+        pass_time(r, 5 * MINUTE_MS);
+        rig_get(r, REPOSITORY);
+        assert_string_equal(strrchr(rig_string(r, "status.artifact.path"), '/') + 1, file_of(r, w.body));
+        w.date = "Fri, 27 Nov 2026 12:00:01 GMT";
+        pass_time(r, 5 * MINUTE_MS);
+        assert_int_equal(w.not_modified, 0);
+        pass_time(r, 5 * MINUTE_MS);
+        assert_int_equal(w.not_modified, 1);
+        end_sources(r, &f, &w);
+})
+
 /* spec/helm-chart.md checklist 13, 63 */
 RIG_TEST(a_repository_that_fails_keeps_its_index_and_is_tried_again, {
         struct fleet f;
@@ -316,6 +337,7 @@ int main(void)
                 cmocka_unit_test(an_index_is_fetched_and_kept),
                 cmocka_unit_test(an_index_is_looked_at_again_after_the_interval),
                 cmocka_unit_test(what_the_server_says_has_not_changed_is_not_read),
+                cmocka_unit_test(an_index_that_changes_twice_within_a_second_is_not_missed),
                 cmocka_unit_test(a_repository_that_fails_keeps_its_index_and_is_tried_again),
                 cmocka_unit_test(an_index_that_is_none_is_told),
                 cmocka_unit_test(what_is_suspended_is_left_alone_and_a_request_is_noted),

@@ -18,6 +18,7 @@ struct web {
         struct source_options options;
         int status, served, not_modified;
         const char *body, *tag, *authorized; /* NULL = anybody */
+        const char *modified, *date;         /* Last-Modified and Date; NULL = none */
         bool hangs;
         struct web_file files[4]; /* what there is beside the body */
         int downloads;
@@ -27,10 +28,16 @@ struct web {
 static inline void answer_web(void *ctx, struct http_exchange *x)
 {
         struct web *w = ctx;
-        const struct http_header tag = { "ETag", w->tag };
-        const struct http_headers headers = { (struct http_header *)(uintptr_t)&tag, w->tag ? 1 : 0 };
+        struct http_header all[3];
+        struct http_headers headers = { all, 0 };
         const char *secret = http_header_get(&x->headers, "Authorization");
 
+        if (w->tag)
+                all[headers.n++] = (struct http_header){ "ETag", w->tag };
+        if (w->modified)
+                all[headers.n++] = (struct http_header){ "Last-Modified", w->modified };
+        if (w->date)
+                all[headers.n++] = (struct http_header){ "Date", w->date };
         w->served++;
         snprintf(w->said, sizeof(w->said), "%s %s", x->path, or_empty(secret));
         if (w->hangs) {
@@ -45,7 +52,9 @@ static inline void answer_web(void *ctx, struct http_exchange *x)
                 }
         if (w->authorized && !text_equal(w->authorized, secret)) {
                 http_reply(x, 401, "text/plain", SLICE("no"), NULL);
-        } else if (w->tag && text_equal(http_header_get(&x->headers, "If-None-Match"), w->tag)) {
+        } else if ((w->tag && text_equal(http_header_get(&x->headers, "If-None-Match"), w->tag)) ||
+                   (w->modified &&
+                    text_equal(http_header_get(&x->headers, "If-Modified-Since"), w->modified))) {
                 w->not_modified++;
                 http_reply(x, 304, NULL, SLICE(""), NULL);
         } else {
