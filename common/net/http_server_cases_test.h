@@ -19,6 +19,17 @@ struct rig {
 static void rig_start(struct rig *r); /* sets server and port */
 static void rig_stop(struct rig *r);  /* as http_server_stop() */
 
+/* Of the agents' own server. */
+static inline void rig_start_own(struct rig *r)
+{
+        struct http_server *s = NULL;
+        struct error err = { 0 };
+        if (http_server_start(&r->world, &r->options, &s, &err) < 0)
+                fail_msg("%s", err.text);
+        r->server = s;
+        r->port = http_server_port(s);
+}
+
 static void body_fiber(void *ctx)
 {
         struct rig *r = ctx;

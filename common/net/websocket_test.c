@@ -23,16 +23,11 @@ static void echo(void *ctx, struct websocket *s)
 
 static void rig_start(struct rig *r)
 {
-        struct http_server *s = NULL;
-        struct error err = { 0 };
         if (!r->options.websocket_accept)
                 r->options.websocket_accept = accept_all;
         if (!r->options.websocket_serve)
                 r->options.websocket_serve = echo;
-        if (http_server_start(&r->world, &r->options, &s, &err) < 0)
-                fail_msg("%s", err.text);
-        r->server = s;
-        r->port = http_server_port(s);
+        rig_start_own(r);
 }
 
 static void rig_stop(struct rig *r)

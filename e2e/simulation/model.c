@@ -216,3 +216,11 @@ const json_t *model_condition(const json_t *owner, const char *type)
                         return c;
         return NULL;
 }
+
+bool model_holds_now(const json_t *owner, const char *type, int64_t generation)
+{
+        const json_t *c = model_condition(owner, type);
+
+        return text_equal(doc_get_string(c, "status"), "True") &&
+               doc_get_int(c, "observedGeneration", -1) == generation;
+}

@@ -146,3 +146,5 @@ const struct kube_resource *model_resource(unsigned app, unsigned slot);
 void model_name(unsigned app, unsigned slot, char ret[64]);
 const json_t *model_find(const json_t *list, const char *name);       /* whatever its namespace; or NULL */
 const json_t *model_condition(const json_t *owner, const char *type); /* of owner's "conditions"; or NULL */
+/* Whether it is True, and speaks of that generation. */
+bool model_holds_now(const json_t *owner, const char *type, int64_t generation);

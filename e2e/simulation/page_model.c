@@ -1,22 +1,11 @@
 /* What the page may say of the fleet, from the hub's objects as they are: written once more, and simply. */
+#include "e2e/simulation/model_parts.h"
 #include "e2e/simulation/rules.h"
 #include "e2e/simulation/sim_page_internal.h"
 
 struct counted {
         int64_t total, done, busy, failed, waits, approvals;
 };
-
-static bool says_of_now(const json_t *owner, const char *type, int64_t generation)
-{
-        json_t *c;
-        size_t i;
-
-        json_array_foreach(json_object_get(owner, "conditions"), i, c)
-                if (text_equal(doc_get_string(c, "type"), type))
-                        return text_equal(doc_get_string(c, "status"), CONDITION_TRUE) &&
-                               doc_get_int(c, "observedGeneration", -1) == generation;
-        return false;
-}
 
 /* ---- clusters ---- */
 
@@ -134,8 +123,8 @@ static bool is_available_on_all(const json_t *placement)
         size_t i;
 
         json_array_foreach(all, i, of)
-                if (!says_of_now(of, CONDITION_AVAILABLE, generation) &&
-                    !says_of_now(of, CONDITION_DIFF_REPORTED, generation))
+                if (!model_holds_now(of, CONDITION_AVAILABLE, generation) &&
+                    !model_holds_now(of, CONDITION_DIFF_REPORTED, generation))
                         return false;
         return json_array_size(all) > 0;
 }
@@ -177,8 +166,8 @@ static bool note_binding(void *ctx, const json_t *binding)
 
         if (text_equal(doc_get_string(binding, "spec.targetCluster"), o->cluster) &&
             rule_placement_of(binding, key) && text_equal(key, o->placement))
-                o->available |= says_of_now(json_object_get(binding, "status"), CONDITION_AVAILABLE,
-                                            doc_get_int(binding, "metadata.generation", 0));
+                o->available |= model_holds_now(json_object_get(binding, "status"), CONDITION_AVAILABLE,
+                                                doc_get_int(binding, "metadata.generation", 0));
         return true;
 }
 

@@ -3,6 +3,7 @@
 #include "common/base/map.h"
 #include "common/base/memory.h"
 #include "e2e/simulation/asked.h"
+#include "e2e/simulation/model_parts.h"
 #include "e2e/simulation/rules.h"
 
 /* A rollout never takes away more of a placement at once than maxUnavailable allows.
@@ -80,15 +81,8 @@ static const char *snapshot_of(const json_t *work)
 
 static bool is_available(const json_t *work)
 {
-        int64_t generation = doc_get_int(work, "metadata.generation", 0);
-        json_t *c;
-        size_t i;
-
-        json_array_foreach(doc_get_array(work, "status.conditions"), i, c)
-                if (text_equal(doc_get_string(c, "type"), CONDITION_AVAILABLE))
-                        return text_equal(doc_get_string(c, "status"), CONDITION_TRUE) &&
-                               doc_get_int(c, "observedGeneration", -1) == generation;
-        return false;
+        return model_holds_now(doc_get(work, "status"), CONDITION_AVAILABLE,
+                               doc_get_int(work, "metadata.generation", 0));
 }
 
 static bool count_work(void *ctx, const json_t *work)

@@ -298,20 +298,26 @@ RIG_TEST(a_request_is_answered_though_the_first_answers_are_lost, {
         end(&g);
 })
 
+/* Asks for a sync; the word about it after `skip` others takes so long to the hub. */
+static void ask_slowly(struct rig *r, struct generator *g, struct bad_way *way, int skip, int64_t slow_ms)
+{
+        begin(r, g, way, CONFIG_MAP("one", "{a: b}"));
+        way->faults.fate = NULL;
+        way->faults.delay = slow_first;
+        way->path = "/configmaps/job";
+        way->method = "PATCH";
+        way->skip = skip;
+        way->slow_ms = slow_ms;
+        ask(r, "job", "\"type\":\"sync\"");
+}
+
 /* `nth` state that a request is told arrives late. */
 static void tell_late(struct rig *r, int nth, int64_t slow_ms)
 {
         struct bad_way way;
         struct generator g;
 
-        begin(r, &g, &way, CONFIG_MAP("one", "{a: b}"));
-        way.faults.fate = NULL;
-        way.faults.delay = slow_first;
-        way.path = "/configmaps/job";
-        way.method = "PATCH";
-        way.skip = nth;
-        way.slow_ms = slow_ms;
-        ask(r, "job", "\"type\":\"sync\"");
+        ask_slowly(r, &g, &way, nth, slow_ms);
         pass(&g, 2 * MINUTES);
         assert_null(way.path);
         assert_string_equal(answer_of(r, "job", REQUEST_STATUS), REQUEST_SUCCEEDED);
@@ -328,14 +334,7 @@ RIG_TEST(an_answer_takes_the_place_of_no_other, {
         struct bad_way way;
         struct generator g;
 
-        begin(r, &g, &way, CONFIG_MAP("one", "{a: b}"));
-        way.faults.fate = NULL;
-        way.faults.delay = slow_first;
-        way.path = "/configmaps/job";
-        way.method = "PATCH";
-        way.skip = 2; /* queued, running */
-        way.slow_ms = 20 * SECONDS;
-        ask(r, "job", "\"type\":\"sync\"");
+        ask_slowly(r, &g, &way, 2 /* queued, running */, 20 * SECONDS);
         pass(&g, SECONDS);
         assert_null(way.path);
         generator_stop(&g);
@@ -352,14 +351,7 @@ RIG_TEST(an_answer_is_given_though_somebody_changes_the_request_meanwhile, {
         struct bad_way way;
         struct generator g;
 
-        begin(r, &g, &way, CONFIG_MAP("one", "{a: b}"));
-        way.faults.fate = NULL;
-        way.faults.delay = slow_first;
-        way.path = "/configmaps/job";
-        way.method = "PATCH";
-        way.skip = 2; /* queued, running */
-        way.slow_ms = 5 * SECONDS;
-        ask(r, "job", "\"type\":\"sync\"");
+        ask_slowly(r, &g, &way, 2 /* queued, running */, 5 * SECONDS);
         pass(&g, SECONDS);
         assert_int_equal(rig_merge(r, REQUESTS "/job", "{\"metadata\":{\"labels\":{\"of\":\"ann\"}}}"), 200);
         assert_string_equal(answer_of(r, "job", REQUEST_STATUS), REQUEST_RUNNING);

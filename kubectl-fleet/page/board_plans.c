@@ -115,20 +115,18 @@ int page_board_plan_needs(const struct page_board *b, struct page_needs *ret, st
 
         if (!selector)
                 return error_no_memory(err);
-        if (page_needs_add(ret, (struct fetch){ .kind = scope->binding, .ns = b->ns, .selector = selector }) <
-            0)
-                return error_set(err, ERR_LIMIT, "a view reads at most %d lists", PAGE_NEEDS_MAX);
+        TRY(page_needs_add(ret, (struct fetch){ .kind = scope->binding, .ns = b->ns, .selector = selector },
+                           err));
         if (!bindings || !bindings->filled)
                 return 0;
         selector = plan_snapshots_selector(b->look->arena, b->run, &bindings->fetch.result);
         if (!selector)
                 return error_no_memory(err);
-        if (page_needs_add(ret, (struct fetch){ .kind = scope->resource_snapshot,
-                                                .ns = b->ns,
-                                                .selector = selector,
-                                                .whole = true }) < 0)
-                return error_set(err, ERR_LIMIT, "a view reads at most %d lists", PAGE_NEEDS_MAX);
-        return 0;
+        return page_needs_add(
+                ret,
+                (struct fetch){
+                        .kind = scope->resource_snapshot, .ns = b->ns, .selector = selector, .whole = true },
+                err);
 }
 
 /* What the comparison of a stage depends on; others' clusters may move meanwhile. */

@@ -16,17 +16,16 @@ static int need_board(const struct page_board *b, struct page_needs *ret, struct
 
         if (!of)
                 return error_no_memory(err);
-        if (page_needs_add(
-                    ret, (struct fetch){ .kind = b->kind, .ns = b->ns, .name = b->name, .may_lack = true }) <
-                    0 ||
-            (text_is_label_value(b->name) &&
-             page_needs_add(ret, (struct fetch){ .kind = scope_of(b->ns)->approval_request,
-                                                 .ns = b->ns,
-                                                 .selector = of,
-                                                 .whole = true,
-                                                 .may_lack = true }) < 0))
-                return error_set(err, ERR_LIMIT, "a view reads at most %d lists", PAGE_NEEDS_MAX);
-        return 0;
+        const struct fetch all[] = {
+                { .kind = b->kind, .ns = b->ns, .name = b->name, .may_lack = true },
+                { .kind = scope_of(b->ns)->approval_request,
+                  .ns = b->ns,
+                  .selector = of,
+                  .whole = true,
+                  .may_lack = true },
+        };
+
+        return page_needs_add_all(ret, all, text_is_label_value(b->name) ? 2 : 1, err);
 }
 
 static int need(const struct page_look *l, struct page_needs *ret, struct error *err)

@@ -10,8 +10,8 @@ static int need(const struct page_look *l, struct page_needs *ret, struct error 
         ns = arena_printf(l->arena, "%s%s", NAMESPACE_MEMBER_PREFIX, name);
         if (!ns)
                 return error_no_memory(err);
-        TRY(page_needs_add(ret, (struct fetch){ .kind = &member_cluster_kind, .name = name }));
-        return page_needs_add(ret, (struct fetch){ .kind = &work_kind, .ns = ns, .whole = true });
+        TRY(page_needs_add(ret, (struct fetch){ .kind = &member_cluster_kind, .name = name }, err));
+        return page_needs_add(ret, (struct fetch){ .kind = &work_kind, .ns = ns, .whole = true }, err);
 }
 
 /* ---- what is placed there ---- */

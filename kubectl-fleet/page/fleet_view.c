@@ -14,9 +14,7 @@ static int need(const struct page_look *l, struct page_needs *ret, struct error 
                 { .kind = &staged_update_run_kind, .may_lack = true },
         };
 
-        for (size_t i = 0; i < ARRAY_LEN(all); i++)
-                TRY(page_needs_add(ret, all[i]));
-        return 0;
+        return page_needs_add_all(ret, all, ARRAY_LEN(all), err);
 }
 
 /* ---- what placements say of clusters ---- */

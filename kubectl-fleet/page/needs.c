@@ -10,12 +10,19 @@ static bool is_listed(const struct kind *kind)
         return false;
 }
 
-int page_needs_add(struct page_needs *n, struct fetch f)
+int page_needs_add(struct page_needs *n, struct fetch f, struct error *err)
 {
         ASSERT(is_listed(f.kind)); /* in a pod the page has no right to others */
         if (n->n == PAGE_NEEDS_MAX)
-                return ERR_LIMIT;
+                return error_set(err, ERR_LIMIT, "a view reads at most %d lists", PAGE_NEEDS_MAX);
         n->at[n->n++] = (struct page_need){ .fetch = f };
+        return 0;
+}
+
+int page_needs_add_all(struct page_needs *n, const struct fetch *f, size_t count, struct error *err)
+{
+        for (size_t i = 0; i < count; i++)
+                TRY(page_needs_add(n, f[i], err));
         return 0;
 }
 

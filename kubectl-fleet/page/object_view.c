@@ -99,11 +99,11 @@ static int need(const struct page_look *l, struct page_needs *ret, struct error 
                 return error_set(err, ERR_INVALID, "ns: must be a name of a namespace");
         if (holders_of(l, &w, &holders) < 0)
                 return error_no_memory(err);
-        TRY(page_needs_add(ret, (struct fetch){ .kind = &cluster_resource_placement_kind }));
+        TRY(page_needs_add(ret, (struct fetch){ .kind = &cluster_resource_placement_kind }, err));
         if (*w.ns)
                 TRY(page_needs_add(
-                        ret,
-                        (struct fetch){ .kind = &resource_placement_kind, .ns = w.ns, .may_lack = true }));
+                        ret, (struct fetch){ .kind = &resource_placement_kind, .ns = w.ns, .may_lack = true },
+                        err));
         for (size_t i = 0; i < MIN(holders.n, HOLDERS_MAX); i++) {
                 const struct object_meta *m = &holders.at[i].placement->object.meta;
 

@@ -53,14 +53,6 @@ static int64_t revision_of(const struct overrides *o)
                           : NO_INDEX;
 }
 
-static int add_needs(struct page_needs *n, const struct fetch *f, size_t count, struct error *err)
-{
-        for (size_t i = 0; i < count; i++)
-                if (page_needs_add(n, f[i]) < 0)
-                        return error_set(err, ERR_LIMIT, "a view reads at most %d lists", PAGE_NEEDS_MAX);
-        return 0;
-}
-
 static int need(const struct page_look *l, struct page_needs *ret, struct error *err)
 {
         struct overrides o;
@@ -83,7 +75,8 @@ static int need(const struct page_look *l, struct page_needs *ret, struct error 
                 { .kind = o.scope->resource_snapshot, .ns = o.ns, .selector = revision, .whole = true },
         };
 
-        return add_needs(ret, all, ARRAY_LEN(all) - (o.no_objects || revision_of(&o) == NO_INDEX), err);
+        return page_needs_add_all(ret, all, ARRAY_LEN(all) - (o.no_objects || revision_of(&o) == NO_INDEX),
+                                  err);
 }
 
 static json_t *head_of(const struct overrides *o)

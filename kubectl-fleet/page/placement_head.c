@@ -243,14 +243,6 @@ static void put_overrides(struct page_writer *w, const struct places *v)
         page_set_flag(w, "overridesCut", all && all->more);
 }
 
-static const char *tone_word(enum tone tone)
-{
-        return tone == TONE_GOOD   ? "done"
-               : tone == TONE_BAD  ? "failed"
-               : tone == TONE_BUSY ? "busy"
-                                   : "waits";
-}
-
 static json_t *run_of(struct arena *arena, const struct update_run *run)
 {
         static const struct object_list none;
@@ -263,7 +255,7 @@ static json_t *run_of(struct arena *arena, const struct update_run *run)
         page_set_string(&w, "scope", run->object.meta.ns ? "rp" : "crp");
         page_set_string(&w, "namespace", run->object.meta.ns);
         page_set_string(&w, "name", run->object.meta.name);
-        page_set_string(&w, "standing", tone_word(run_tone(v.state)));
+        page_set_string(&w, "standing", page_standing_of(run_tone(v.state)));
         page_set_string(&w, "word", v.word);
         page_set_string(&w, "revision", v.revision);
         page_set(&w, "since", page_time(run->object.meta.creation_ms));

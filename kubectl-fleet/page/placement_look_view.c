@@ -23,12 +23,12 @@ int page_placement_needs(const struct page_look *l, const struct page_placement 
 
         if (!of || !works)
                 return error_no_memory(err);
-        if (page_needs_add(ret, (struct fetch){ .kind = scope->binding, .ns = p->ns, .selector = of }) < 0 ||
-            page_needs_add(ret, (struct fetch){ .kind = &work_kind,
-                                                .selector = works,
-                                                .metadata_only = !works_whole }) < 0)
-                return error_set(err, ERR_LIMIT, "a view reads at most %d lists", PAGE_NEEDS_MAX);
-        return 0;
+        const struct fetch all[] = {
+                { .kind = scope->binding, .ns = p->ns, .selector = of },
+                { .kind = &work_kind, .selector = works, .metadata_only = !works_whole },
+        };
+
+        return page_needs_add_all(ret, all, ARRAY_LEN(all), err);
 }
 
 static int read_words(const struct page_look *l, struct page_placement *ret, struct error *err)
@@ -70,18 +70,14 @@ static int need(const struct page_look *l, struct page_needs *ret, struct error 
                               LABEL_IS_LATEST_SNAPSHOT, LABEL_TRUE);
         if (!latest)
                 return error_no_memory(err);
-        if (page_needs_add(ret,
-                           (struct fetch){
-                                   .kind = scope->placement, .ns = p.ns, .name = p.name, .may_lack = true }) <
-                    0 ||
-            page_needs_add(ret, (struct fetch){ .kind = scope->resource_snapshot,
-                                                .ns = p.ns,
-                                                .selector = latest,
-                                                .metadata_only = true }) < 0 ||
-            page_needs_add(ret, (struct fetch){ .kind = scope->update_run, .ns = p.ns, .may_lack = true }) <
-                    0 ||
-            page_needs_add(ret, (struct fetch){ .kind = &member_cluster_kind }) < 0)
-                return error_set(err, ERR_LIMIT, "a view reads at most %d lists", PAGE_NEEDS_MAX);
+        const struct fetch all[] = {
+                { .kind = scope->placement, .ns = p.ns, .name = p.name, .may_lack = true },
+                { .kind = scope->resource_snapshot, .ns = p.ns, .selector = latest, .metadata_only = true },
+                { .kind = scope->update_run, .ns = p.ns, .may_lack = true },
+                { .kind = &member_cluster_kind },
+        };
+
+        TRY(page_needs_add_all(ret, all, ARRAY_LEN(all), err));
         return page_placement_needs(l, &p, false, ret, err);
 }
 

@@ -17,6 +17,14 @@ const char *page_standing(enum standing s)
         return words[s];
 }
 
+const char *page_standing_of(enum tone tone)
+{
+        return tone == TONE_GOOD   ? "done"
+               : tone == TONE_BAD  ? "failed"
+               : tone == TONE_BUSY ? "busy"
+                                   : "waits";
+}
+
 /* ---- writing line by line ---- */
 
 void page_begin(struct page_writer *w, struct arena *arena)

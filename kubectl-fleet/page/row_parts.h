@@ -13,8 +13,9 @@
 /* In place of what a server said about a Secret: it may quote the value that it refused. */
 #define PAGE_HIDDEN_MESSAGE "(of a Secret: what was said about it is not shown here)"
 
-json_t *page_time(int64_t ms);              /* null for TIME_NONE and 0 */
-const char *page_standing(enum standing s); /* "waits", "busy", "done", "failed" */
+json_t *page_time(int64_t ms);                /* null for TIME_NONE and 0 */
+const char *page_standing(enum standing s);   /* "waits", "busy", "done", "failed" */
+const char *page_standing_of(enum tone tone); /* the same words */
 
 /* Sets `key`. What is longer than `max` bytes loses its middle, and "<key>Bytes" tells how long it is. */
 int page_put_text(struct arena *arena, json_t *row, const char *key, const char *text, size_t max);

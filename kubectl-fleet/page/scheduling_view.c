@@ -38,10 +38,7 @@ static int need(const struct page_look *l, struct page_needs *ret, struct error 
                 { .kind = scope->policy_snapshot, .ns = p.ns, .selector = latest, .may_lack = true },
         };
 
-        for (size_t i = 0; i < ARRAY_LEN(wanted); i++)
-                if (page_needs_add(ret, wanted[i]) < 0)
-                        return error_set(err, ERR_LIMIT, "a view reads at most %d lists", PAGE_NEEDS_MAX);
-        return 0;
+        return page_needs_add_all(ret, wanted, ARRAY_LEN(wanted), err);
 }
 
 /* ---- a cluster ---- */
@@ -61,14 +58,6 @@ struct entry {
         bool counts_time; /* its reason tells minutes */
         struct why_terms terms;
 };
-
-static const char *tone_word(enum tone tone)
-{
-        return tone == TONE_GOOD   ? "done"
-               : tone == TONE_BAD  ? "failed"
-               : tone == TONE_BUSY ? "busy"
-                                   : "waits";
-}
 
 static const char *change_word(enum why_change change)
 {
@@ -161,7 +150,7 @@ static json_t *row_of(struct arena *arena, const struct entry *e)
         page_begin(&w, arena);
         page_set_number(&w, "order", (int64_t)e->order);
         page_set_string(&w, "word", c->word);
-        page_set_string(&w, "tone", tone_word(c->tone));
+        page_set_string(&w, "tone", page_standing_of(c->tone));
         page_set_text(&w, "because", c->because, PAGE_MESSAGE_BYTES);
         page_set_flag(&w, "placed", c->held != NULL);
         page_set_flag(&w, "anew", c->verdict->picked);

@@ -102,14 +102,15 @@ static bool is_refused(const struct page_need *n)
 }
 
 /* Who may not list a kind everywhere may list it in the namespace that is asked for. */
-static int need_kind(const struct timeline *t, const struct kind *kind, struct page_needs *ret)
+static int need_kind(const struct timeline *t, const struct kind *kind, struct page_needs *ret,
+                     struct error *err)
 {
         const struct page_need *before = page_need_of(t->look, kind, 0);
         struct fetch f = { .kind = kind, .may_lack = true };
 
         if (t->ns && before && (before->fetch.ns || is_refused(before)))
                 f.ns = t->ns;
-        return page_needs_add(ret, f);
+        return page_needs_add(ret, f, err);
 }
 
 static const char *placement_selector(const struct timeline *t)
@@ -133,14 +134,16 @@ static int need(const struct page_look *l, struct page_needs *ret, struct error 
         if (t.family)
                 kinds = t.family->kinds, most = ARRAY_LEN(t.family->kinds);
         for (size_t i = 0; i < most && kinds[i]; i++)
-                TRY(need_kind(&t, kinds[i], ret));
+                TRY(need_kind(&t, kinds[i], ret, err));
         selector = placement_selector(&t);
         if (!selector)
                 return error_no_memory(err);
-        return *selector ? page_needs_add(ret, (struct fetch){ .kind = scope_of(t.ns)->resource_snapshot,
-                                                               .ns = t.ns,
-                                                               .selector = selector,
-                                                               .metadata_only = true })
+        return *selector ? page_needs_add(ret,
+                                          (struct fetch){ .kind = scope_of(t.ns)->resource_snapshot,
+                                                          .ns = t.ns,
+                                                          .selector = selector,
+                                                          .metadata_only = true },
+                                          err)
                          : 0;
 }
 

@@ -53,7 +53,8 @@ extern const struct page_view *const page_views[]; /* ends in NULL */
 extern const struct kind *const page_kinds[];
 
 /* Adds a fetch; the fields that are not named are those of `f`. 0 or ERR_LIMIT. */
-int page_needs_add(struct page_needs *n, struct fetch f);
+int page_needs_add(struct page_needs *n, struct fetch f, struct error *err);
+int page_needs_add_all(struct page_needs *n, const struct fetch *f, size_t count, struct error *err);
 /* The need of that kind, the n-th; NULL = there is none. */
 const struct page_need *page_need_of(const struct page_look *l, const struct kind *kind, size_t nth);
 

@@ -291,6 +291,15 @@ export function ofKey(key) {
         };
 }
 
+/* The arguments of a view of one placement, from the parts of its link. */
+export function placementArgs([kind, ...path]) {
+        if (kind !== 'crp' && kind !== 'rp')
+                throw new Error('it begins with crp or rp');
+        if (path.length !== (kind === 'rp' ? 2 : 1))
+                throw new Error(kind === 'rp' ? 'it names a namespace and a placement' : 'it names one placement');
+        return kind === 'rp' ? { kind, ns: path[0], name: path[1] } : { kind, name: path[0] };
+}
+
 /* Of a placement's row: "drifted on 2, differs on 1". */
 export function apartText(row) {
         return [row.drifted ? `drifted on ${row.drifted}` : '', row.differing ? `differs on ${row.differing}` : '']

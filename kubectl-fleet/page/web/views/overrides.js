@@ -2,7 +2,7 @@
  * the objects on the one that is looked at. */
 
 import { h, keyed, setAttr, setChildren, setHidden, setText } from '../dom.js';
-import { ago, chip, compareNames, keyOf, long, plural, resource, setChip, shape } from '../words.js';
+import { ago, chip, compareNames, keyOf, long, placementArgs, plural, resource, setChip, shape } from '../words.js';
 import { Table } from '../table.js';
 import { OverrideObjects } from './override-objects.js';
 import { cutNote } from './steps.js';
@@ -280,13 +280,7 @@ class Overrides {
 
 export const view = {
         name: 'overrides',
-        args([kind, ...path]) {
-                if (kind !== 'crp' && kind !== 'rp')
-                        throw new Error('it begins with crp or rp');
-                if (path.length !== (kind === 'rp' ? 2 : 1))
-                        throw new Error(kind === 'rp' ? 'it names a namespace and a placement' : 'it names one placement');
-                return { kind, ...kind === 'rp' ? { ns: path[0] } : {}, name: path[path.length - 1], part: 'clusters' };
-        },
+        args: (parts) => ({ ...placementArgs(parts), part: 'clusters' }),
         title: () => 'Overrides',
         crumbs: ({ kind, ns, name }, page) => [[ns ? `${ns}/${name}` : name, page.link('placement', keyOf(kind, ns, name))]],
         show: (root, args, page) => new Overrides(root, args, page),

@@ -1,8 +1,8 @@
 /* One placement: how far it is, what is not well, each cluster's way, and what it consists of. */
 
 import { h, keyed, setAttr, setChildren, setClass, setHidden, setText } from '../dom.js';
-import { ago, bar, chip, compareNames, condition, facts, hasWords, keyOf, long, nothing, plural, resource, setAgo, setBar, setChip, setFacts,
-        toneOf, wordsOf } from '../words.js';
+import { ago, bar, chip, compareNames, condition, facts, hasWords, keyOf, long, nothing, placementArgs, plural, resource, setAgo, setBar, setChip,
+        setFacts, toneOf, wordsOf } from '../words.js';
 import { cutNote, moreButton, objectLink, OpeningRows, setMore, setTrack, stepList, stepOf, track } from './steps.js';
 import { Troubles } from './troubles.js';
 
@@ -354,13 +354,7 @@ function show(root, args, page) {
 
 export const view = {
         name: 'placement',
-        args([kind, ...path]) {
-                if (kind !== 'crp' && kind !== 'rp')
-                        throw new Error('it begins with crp or rp');
-                if (path.length !== (kind === 'rp' ? 2 : 1))
-                        throw new Error(kind === 'rp' ? 'it names a namespace and a placement' : 'it names one placement');
-                return kind === 'rp' ? { kind, ns: path[0], name: path[1] } : { kind, name: path[0] };
-        },
+        args: placementArgs,
         title: ({ ns, name }) => ns ? `${ns}/${name}` : name,
         show,
 };

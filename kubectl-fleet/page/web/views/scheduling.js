@@ -2,7 +2,7 @@
  * policy would change. */
 
 import { h, keyed, setAttr, setChildren, setClass, setHidden, setText, soon } from '../dom.js';
-import { chip, compareNames, condition, facts, hasWords, keyOf, long, nothing, plural, setChip, setFacts, shape, toneOf, wordsOf } from '../words.js';
+import { chip, compareNames, condition, facts, hasWords, keyOf, long, nothing, placementArgs, plural, setChip, setFacts, shape, toneOf, wordsOf } from '../words.js';
 import { filterField, writeFilter } from '../table.js';
 import { compare } from './compare.js';
 import { changesText, PolicyTry } from './policy-try.js';
@@ -353,13 +353,7 @@ class Scheduling {
 
 export const view = {
         name: 'scheduling',
-        args([kind, ...path]) {
-                if (kind !== 'crp' && kind !== 'rp')
-                        throw new Error('it begins with crp or rp');
-                if (path.length !== (kind === 'rp' ? 2 : 1))
-                        throw new Error(kind === 'rp' ? 'it names a namespace and a placement' : 'it names one placement');
-                return kind === 'rp' ? { kind, ns: path[0], name: path[1] } : { kind, name: path[0] };
-        },
+        args: placementArgs,
         title: ({ ns, name }) => `Scheduling of ${ns ? `${ns}/` : ''}${name}`,
         crumbs: ({ kind, ns, name }, page) => [[ns ? `${ns}/${name}` : name, page.link('placement', keyOf(kind, ns, name))]],
         show: (root, args, page) => new Scheduling(root, args, page),
