@@ -110,7 +110,7 @@ int why_draw_cluster(const struct why_view *v, const struct why_cluster *c, stru
         if (c->held)
                 draw_fact(&a, false, "binding", c->held->object.meta.name);
         if (c->told)
-                draw_fact(&a, false, "the scheduler said", or_empty(c->told->reason));
+                draw_fact(&a, false, "the scheduler said", c->said);
         draw_fact(&a, true, "now", c->because);
         return 0;
 }

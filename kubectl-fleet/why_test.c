@@ -81,7 +81,7 @@ USER_TEST(every_cluster_has_a_reason_and_those_that_fit_a_rank, {
                 "CLUSTER   STATE             WHY\n"
                 "east-1    would be picked   it fits best: affinity 20, spread 0\n"
                 "east-2    not picked        it fits, but 1 ranks higher: affinity 0, spread 0\n"
-                "east-3    not picked        taint &{Key:k Value:v Effect:NoSchedule} cannot be tolerated\n"
+                "east-3    not picked        taint k=v:NoSchedule cannot be tolerated\n"
                 "west-1    not picked        cluster does not match with any of the required cluster "
                 "affinity terms\n");
         assert_int_equal(u->requests, 4);
@@ -121,6 +121,15 @@ USER_TEST(what_is_placed_stays_and_is_told_with_the_schedulers_words, {
         assert_lines(u->out.data, "\"cluster\": \"west-1\"\n\"scheduler\": \"picked by scheduling policy\"\n"
                                   "\"state\": \"picked\"");
         assert_null(strstr(u->out.data, "east-1"));
+})
+
+USER_TEST(taints_are_written_as_people_write_them, {
+        set_clusters(u);
+        place(u, PICK_N);
+        say(u, "west-1", "ClusterUnschedulable, taint &{Key:z Value: Effect:NoSchedule} cannot be tolerated");
+        assert_int_equal(FLEET_RUN(u, "why", "web", "west-1"), 0);
+        assert_lines(u->out.data,
+                     "  the scheduler said: ClusterUnschedulable, taint z:NoSchedule cannot be tolerated\n");
 })
 
 USER_TEST(a_named_cluster_is_told_requirement_by_requirement, {
@@ -191,7 +200,7 @@ USER_TEST(a_manifests_affinity_taints_and_spread_are_those_of_the_scheduler, {
                        "sortOrder: Descending}}}]}}"),
                   "east-2   would be picked   it fits best: affinity 20, spread 0\n"
                   "east-1   would be picked   it fits best: affinity 9, spread 0\n"
-                  "east-3   not picked        taint &{Key:k Value:v Effect:NoSchedule} cannot be tolerated\n"
+                  "east-3   not picked        taint k=v:NoSchedule cannot be tolerated\n"
                   "west-1   not picked        cluster does not match with any of the required cluster "
                   "affinity "
                   "terms\n" },
@@ -284,6 +293,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(every_cluster_has_a_reason_and_those_that_fit_a_rank),
+                cmocka_unit_test(taints_are_written_as_people_write_them),
                 cmocka_unit_test(what_is_placed_stays_and_is_told_with_the_schedulers_words),
                 cmocka_unit_test(a_named_cluster_is_told_requirement_by_requirement),
                 cmocka_unit_test(fixed_and_all_are_told_too),

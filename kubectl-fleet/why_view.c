@@ -192,6 +192,33 @@ static const char *policy_type(const struct placement *p)
         return policy && policy->placement_type ? policy->placement_type : PLACEMENT_PICK_ALL;
 }
 
+/* The API prints a taint as "taint &{Key:k Value:v Effect:e}"; people write k=v:e. NULL on no memory. */
+static const char *in_words(struct arena *arena, const char *reason)
+{
+        const char *open = strstr(reason, "&{Key:");
+        const char *value = open ? strstr(open, " Value:") : NULL;
+        const char *effect = value ? strstr(value, " Effect:") : NULL;
+        const char *close = effect ? strchr(effect, '}') : NULL;
+        const char *key = open ? open + strlen("&{Key:") : NULL;
+
+        if (!close)
+                return reason;
+        value += strlen(" Value:");
+        return arena_printf(arena, "%.*s%.*s%s%.*s:%.*s%s", (int)(open - reason), reason,
+                            (int)(value - strlen(" Value:") - key), key, effect > value ? "=" : "",
+                            (int)(effect - value), value, (int)(close - effect - strlen(" Effect:")),
+                            effect + strlen(" Effect:"), close + 1);
+}
+
+static int put_in_words(struct arena *arena, struct why_cluster *c)
+{
+        if (c->verdict->filtered && !(c->against = in_words(arena, c->verdict->filtered)))
+                return ERR_NO_MEMORY;
+        if (c->told && !(c->said = in_words(arena, or_empty(c->told->reason))))
+                return ERR_NO_MEMORY;
+        return 0;
+}
+
 static void say(struct why_cluster *c, enum tone tone, const char *word, const char *because)
 {
         c->tone = tone;
@@ -230,16 +257,15 @@ static const char *fits_text(struct arena *arena, const struct why_view *v, cons
 
 static const char *stays_text(struct arena *arena, const struct why_cluster *c, const char *fits)
 {
-        if (c->verdict->filtered)
-                return arena_printf(arena, "it stays, but would not be picked anew: %s",
-                                    c->verdict->filtered);
+        if (c->against)
+                return arena_printf(arena, "it stays, but would not be picked anew: %s", c->against);
         return c->verdict->picked ? fits
                                   : arena_printf(arena, "it stays; anew others would be picked: %s", fits);
 }
 
 static int judge_tried(struct arena *arena, const struct why_view *v, struct why_cluster *c)
 {
-        const char *against = c->verdict->filtered;
+        const char *against = c->against;
         const char *fits = against ? against : fits_text(arena, v, c);
 
         if (!fits)
@@ -261,7 +287,7 @@ static int judge_tried(struct arena *arena, const struct why_view *v, struct why
 
 static int judge(struct arena *arena, const struct why_view *v, struct why_cluster *c, bool live)
 {
-        const char *against = c->verdict->filtered;
+        const char *against = c->against;
         const char *fits = against ? "" : fits_text(arena, v, c);
 
         if (c->held)
@@ -322,7 +348,8 @@ static int look_at_clusters(struct arena *arena, const struct why_parts *parts,
         if (tried)
                 TRY(note_changes(arena, parts, v, err));
         for (size_t i = 0; i < v->n_clusters; i++)
-                if ((tried ? judge_tried(arena, v, &v->clusters[i])
+                if (put_in_words(arena, &v->clusters[i]) < 0 ||
+                    (tried ? judge_tried(arena, v, &v->clusters[i])
                            : judge(arena, v, &v->clusters[i], parts->policies.n > 0)) < 0)
                         return error_no_memory(err);
         return 0;
@@ -383,7 +410,7 @@ static json_t *cluster_doc(const struct why_cluster *c)
                 json_object_set_new(doc, "spreadScore", json_integer(c->verdict->topology));
         }
         if (doc && c->told)
-                doc_set_unless_empty(doc, "scheduler", c->told->reason);
+                doc_set_unless_empty(doc, "scheduler", c->said);
         return doc;
 }
 

@@ -25,6 +25,8 @@ struct why_cluster {
         const struct cluster_decision *told; /* what the scheduler last said of it; NULL = nothing */
         bool scored, tried;
         enum why_change change;     /* of a policy that is tried out */
+        const char *against;        /* the verdict's reason against it, in words; NULL = none */
+        const char *said;           /* what `told` gives as its reason, in words; NULL = nothing was told */
         const char *word, *because; /* "picked", "not picked", "would be picked", "would join" */
         enum tone tone;
 };

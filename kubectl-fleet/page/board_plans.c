@@ -15,9 +15,9 @@ static json_t *field_row(struct arena *arena, const struct planned_field *f, boo
         page_set_string(&w, "path", f->path);
         page_set_flag(&w, "hidden", secret || (!f->from && !f->to));
         if (!secret && f->from)
-                page_set_string(&w, "from", f->from);
+                page_set_json(&w, "from", f->from);
         if (!secret && f->to)
-                page_set_string(&w, "to", f->to);
+                page_set_json(&w, "to", f->to);
         return page_end(&w);
 }
 

@@ -296,7 +296,9 @@ static void a_run_that_goes_and_one_that_may_not_be_read_are_told_apart(void **s
         "{'clusterName':'" cluster "','added':1,'changed':1,'removed':0,'objects':[{'version':'v1','kind':"  \
         "'ConfigMap','namespace':'web','name':'new','change':'Added'},{'version':'v1','kind':'Secret',"      \
         "'namespace':'web','name':'s','change':'Changed','fields':[{'path':'/data/key','from':'hush','to':"  \
-        "'hush'}]}]}"
+        "'hush'}]},{'version':'v1','kind':'ConfigMap','namespace':'web','name':'m','change':'Changed','"     \
+        "fields':"                                                                                           \
+        "[{'path':'/data/motto','from':'\\'\\\\u003cb\\\\u003e\\'','to':'\\'a \\\\u0026 b\\''}]}]}"
 #define PLAN                                                                                                 \
         ",'status':{'planHash':'abc','plan':{'resourceSnapshotIndex':'1','omittedObjects':2,'clusters':"     \
         "[" PLANNED("d") "," PLANNED("e") "]}}"
@@ -319,6 +321,8 @@ static void the_plan_of_a_request_is_a_row_with_its_hash(void **state)
         assert_true(is_shown(s, "'change':'Added'"));
         assert_string_equal(string(gate(s, "1", "after", 1), "plan"), "r-after-canary");
         assert_string_equal(string(gate(s, "1", "after", 1), "hash"), "abc");
+        assert_true(is_shown(s, "'from':'\\'<b>\\''"));
+        assert_true(is_shown(s, "'to':'\\'a & b\\''"));
         /* nothing is compared then: neither bindings nor snapshots are read */
         assert_int_equal(s->n_needs, 2);
         look(s);

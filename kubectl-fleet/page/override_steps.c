@@ -70,44 +70,6 @@ static bool hides_field(const struct passing *p, const struct touch *t, const ch
                  text_starts_with(path, "/stringData")));
 }
 
-/* As a person would write it: "<" where canonical JSON has "\\u003c". NULL on no memory. */
-static const char *readable(struct arena *arena, const char *json)
-{
-        static const struct {
-                const char *escape;
-                char c;
-        } escapes[] = { { "\\u003c", '<' }, { "\\u003e", '>' }, { "\\u0026", '&' } };
-        char *text = arena_strdup(arena, json), *to = text;
-
-        while (text && *json) {
-                size_t i = 0;
-
-                while (i < ARRAY_LEN(escapes) && !text_starts_with(json, escapes[i].escape))
-                        i++;
-                if (i < ARRAY_LEN(escapes)) {
-                        *to++ = escapes[i].c;
-                        json += strlen(escapes[i].escape);
-                        continue;
-                }
-                if (*json == '\\' && json[1])
-                        *to++ = *json++; /* what it escapes is copied, too */
-                *to++ = *json++;
-        }
-        if (text)
-                *to = '\0';
-        return text;
-}
-
-static void set_value(struct passing *p, struct page_writer *w, const char *key, const char *json)
-{
-        const char *text = json ? readable(p->arena, json) : NULL;
-
-        if (text)
-                page_set_string(w, key, text);
-        else if (json)
-                w->failed = true;
-}
-
 static json_t *field_row(struct passing *p, const struct touch *t, const struct planned_field *f)
 {
         bool hidden = hides_field(p, t, f->path);
@@ -116,8 +78,10 @@ static json_t *field_row(struct passing *p, const struct touch *t, const struct 
         page_begin(&w, p->arena);
         page_set_text(&w, "path", f->path, PAGE_VALUE_BYTES);
         page_set_flag(&w, "hidden", hidden);
-        set_value(p, &w, "from", hidden ? NULL : f->from);
-        set_value(p, &w, "to", hidden ? NULL : f->to);
+        if (!hidden && f->from)
+                page_set_json(&w, "from", f->from);
+        if (!hidden && f->to)
+                page_set_json(&w, "to", f->to);
         return page_end(&w);
 }
 

@@ -50,6 +50,41 @@ void page_set_text(struct page_writer *w, const char *key, const char *value, si
                 w->failed = true;
 }
 
+/* "<" where canonical JSON has "\\u003c". NULL on no memory. */
+static const char *readable(struct arena *arena, const char *json)
+{
+        static const struct {
+                const char *escape;
+                char c;
+        } escapes[] = { { "\\u003c", '<' }, { "\\u003e", '>' }, { "\\u0026", '&' } };
+        char *text = arena_strdup(arena, json), *to = text;
+
+        while (text && *json) {
+                size_t i = 0;
+
+                while (i < ARRAY_LEN(escapes) && !text_starts_with(json, escapes[i].escape))
+                        i++;
+                if (i < ARRAY_LEN(escapes)) {
+                        *to++ = escapes[i].c;
+                        json += strlen(escapes[i].escape);
+                        continue;
+                }
+                if (*json == '\\' && json[1])
+                        *to++ = *json++; /* what it escapes is copied, too */
+                *to++ = *json++;
+        }
+        if (text)
+                *to = '\0';
+        return text;
+}
+
+void page_set_json(struct page_writer *w, const char *key, const char *value)
+{
+        const char *text = readable(w->arena, value);
+
+        page_set(w, key, text ? json_string(text) : NULL);
+}
+
 void page_set_number(struct page_writer *w, const char *key, int64_t value)
 {
         page_set(w, key, json_integer(value));

@@ -49,6 +49,8 @@ void page_begin(struct page_writer *w, struct arena *arena);
 void page_set(struct page_writer *w, const char *key, json_t *value /* taken */);
 void page_set_string(struct page_writer *w, const char *key, const char *value); /* NULL = "" */
 void page_set_text(struct page_writer *w, const char *key, const char *value, size_t max);
+/* A value as canonical JSON, as a person would write it: "<" where that has "\\u003c". */
+void page_set_json(struct page_writer *w, const char *key, const char *value);
 void page_set_number(struct page_writer *w, const char *key, int64_t value);
 void page_set_flag(struct page_writer *w, const char *key, bool value); /* false is left out */
 json_t *page_end(struct page_writer *w); /* the object, new; NULL on no memory */

@@ -156,8 +156,8 @@ static json_t *row_of(struct arena *arena, const struct entry *e)
         page_set_flag(&w, "anew", c->verdict->picked);
         page_set_flag(&w, "fits", !c->verdict->filtered);
         page_set_flag(&w, "eligible", e->eligible);
-        if (c->verdict->filtered)
-                page_set_text(&w, "against", c->verdict->filtered, PAGE_MESSAGE_BYTES);
+        if (c->against)
+                page_set_text(&w, "against", c->against, PAGE_MESSAGE_BYTES);
         else if (c->scored) {
                 page_set_number(&w, "affinity", c->verdict->affinity);
                 page_set_number(&w, "spread", c->verdict->topology);
@@ -169,8 +169,8 @@ static json_t *row_of(struct arena *arena, const struct entry *e)
         put_labels(&w, &c->verdict->cluster->object.meta.labels);
         if (c->held)
                 page_set_string(&w, "binding", c->held->object.meta.name);
-        if (c->told)
-                page_set_text(&w, "said", c->told->reason, PAGE_MESSAGE_BYTES);
+        if (c->said)
+                page_set_text(&w, "said", c->said, PAGE_MESSAGE_BYTES);
         return page_end(&w);
 }
 
@@ -223,13 +223,13 @@ static uint64_t stamp_of(const struct entry *e, int64_t now_ms)
         if (e->counts_time)
                 stamp = stamp_number(stamp, now_ms / MINUTE_MS);
         else
-                stamp = page_stamp_text(page_stamp_text(stamp, c->because), c->verdict->filtered);
+                stamp = page_stamp_text(page_stamp_text(stamp, c->because), c->against);
         stamp = stamp_number(stamp,
                              (int64_t)e->order * 16 + c->change * 4 + c->verdict->picked * 2 + c->scored);
         stamp = stamp_number(stamp, ((int64_t)c->verdict->affinity << 32) + c->verdict->topology);
         stamp = stamp_number(stamp, (int64_t)c->tone * 4 + e->eligible * 2 + (c->held != NULL));
         stamp = page_stamp_text(stamp, c->held ? c->held->object.meta.name : NULL);
-        stamp = page_stamp_text(stamp, c->told ? c->told->reason : NULL);
+        stamp = page_stamp_text(stamp, c->said);
         return stamp_cluster(stamp_terms(stamp, &e->terms), c->verdict->cluster);
 }
 

@@ -54,7 +54,7 @@ function build(el, rest) {
 
 /* h('a', { class: 'x', href: '#/fleet', onclick: f, vars: { '--n': 3 }, hidden: true }, 'text', node, [more]).
  * Properties may be left out; of children null, undefined, booleans and '' are. Attributes: true = present,
- * false, null, undefined = absent. */
+ * false, null, undefined = absent; aria-x: true and false are words. */
 export function h(tag, ...rest) {
         return build(document.createElement(tag), rest);
 }
@@ -77,7 +77,10 @@ export function setText(el, text) {
         }
 }
 
-export function setAttr(el, name, value) {
+/* true = present, false = absent; of aria-x a boolean is a word, since an absent one is another thing than "false". */
+export function setAttr(el, name, to) {
+        const value = typeof to === 'boolean' && name.startsWith('aria-') ? String(to) : to;
+
         if (value === false || value === null || value === undefined) {
                 if (el.hasAttribute(name))
                         el.removeAttribute(name);

@@ -51,6 +51,11 @@ export function setChip(el, tone, word) {
 
 /* ---- numbers ---- */
 
+/* "revision 3"; '' where none is known. */
+export function revisionText(revision) {
+        return revision === 'several' ? 'several revisions' : revision ? `revision ${revision}` : '';
+}
+
 /* plural(2, 'cluster') is "2 clusters"; plural(1, 'replica', 'replicas'); irregular ones are named. */
 export function plural(n, one, many) {
         return `${n} ${n === 1 ? one : many || `${one}s`}`;
@@ -324,7 +329,7 @@ export function long(text, limit = LONG) {
                 onclick() {
                         const open = button.getAttribute('aria-expanded') === 'true';
 
-                        setAttr(button, 'aria-expanded', String(!open));
+                        setAttr(button, 'aria-expanded', !open);
                         setText(body, open ? `${cut}…` : t);
                         setText(button, open ? `all ${size}` : 'less');
                 },

@@ -1,7 +1,7 @@
 /* One member cluster: what it is, what is free on it, what is placed there; with the words of `kubectl fleet where`. */
 
 import { h, keyed, setChildren, setHidden, setText } from '../dom.js';
-import { ago, bar, bytes, chip, cpu, facts, long, meter, nothing, ofKey, plural, quantity, resource, setBar, setChip, setFacts,
+import { ago, bar, bytes, chip, cpu, facts, long, meter, nothing, ofKey, plural, quantity, resource, revisionText, setBar, setChip, setFacts,
         toneRank } from '../words.js';
 
 /* ---- parts that the fleet view shows, too ---- */
@@ -86,7 +86,7 @@ class Share {
                 const objects = row.objects || [], shown = this.all ? objects.length : firstOf(objects);
 
                 this.row = row;
-                setText(this.revision, row.revision ? `revision ${row.revision}` : '');
+                setText(this.revision, revisionText(row.revision));
                 setBar(this.bar, row.progress);
                 setHidden(this.state, !row.word);
                 setChip(this.state, row.standing, row.word);

@@ -1,7 +1,7 @@
 /* One object across the fleet: which placements hold it, and how it does on each cluster. */
 
 import { h, keyed, setAttr, setChildren, setHidden, setText } from '../dom.js';
-import { ago, bar, chip, compareNames, hasWords, keyOf, long, ofKey, plural, resource, setAgo, setBar, setChip, toneOf, toneRank, wordsOf } from '../words.js';
+import { ago, bar, chip, compareNames, hasWords, keyOf, long, ofKey, plural, resource, revisionText, setAgo, setBar, setChip, toneOf, toneRank, wordsOf } from '../words.js';
 import { cutNote, OpeningRows } from './steps.js';
 import { fieldsOf } from './troubles.js';
 
@@ -36,7 +36,7 @@ function fillRow() {
                         setChip(state, r.standing, r.word);
                         setChildren(more, r.change && r.word !== 'drifted' && r.word !== 'differs' ? chip('busy', r.change) : null);
                         setText(message, r.message || (r.fields?.length ? r.fields.map((f) => f.path).join(', ') : ''));
-                        setText(revision, r.revision ? `revision ${r.revision}` : '');
+                        setText(revision, revisionText(r.revision));
                         setAgo(since, r.changedSince || r.since);
                 },
         };
@@ -100,7 +100,7 @@ function placementItem(page) {
 function writePlacement(el, p) {
         setChip(el.children[1], p.standing, p.word);
         setText(el.children[2], [p.shown ? `on ${plural(p.clusters, 'cluster')}` : 'its clusters are not shown here',
-                p.revision ? `revision ${p.revision}` : '', p.selects ? '' : 'in an envelope'].filter(Boolean).join(', '));
+                revisionText(p.revision), p.selects ? '' : 'in an envelope'].filter(Boolean).join(', '));
 }
 
 function show(root, args, page) {

@@ -1,8 +1,8 @@
 /* One placement: how far it is, what is not well, each cluster's way, and what it consists of. */
 
 import { h, keyed, setAttr, setChildren, setClass, setHidden, setText } from '../dom.js';
-import { ago, bar, chip, compareNames, condition, facts, hasWords, keyOf, long, nothing, placementArgs, plural, resource, setAgo, setBar, setChip,
-        setFacts, toneOf, wordsOf } from '../words.js';
+import { ago, bar, chip, compareNames, condition, facts, hasWords, keyOf, long, nothing, placementArgs, plural, resource, revisionText, setAgo, setBar,
+        setChip, setFacts, toneOf, wordsOf } from '../words.js';
 import { cutNote, moreButton, objectLink, OpeningRows, setMore, setTrack, stepList, stepOf, track } from './steps.js';
 import { Troubles } from './troubles.js';
 
@@ -65,7 +65,7 @@ function fillRow() {
                         writeState(state, r);
                         setChildren(more, badges(r));
                         setText(why, r.unplaced ? r.message : '');
-                        setText(revision, r.revision ? `revision ${r.revision}` : '');
+                        setText(revision, revisionText(r.revision));
                         setClass(revision, 'older', Boolean(r.revision) && !r.latest && !r.removing);
                         setAgo(since, r.since);
                 },
@@ -170,7 +170,7 @@ function writeStep(page) {
                 const [name, counts] = el.firstChild.children;
 
                 el.firstChild.dataset.step = s.step;
-                setAttr(el.firstChild, 'aria-pressed', String(page.query.step === s.step));
+                setAttr(el.firstChild, 'aria-pressed', page.query.step === s.step);
                 setAttr(el, 'data-tone', s.failed ? 'failed' : s.busy ? 'busy' : s.waits ? 'waits' : 'done');
                 setText(name, s.step);
                 setBar(counts, { ...s, total: s.waits + s.busy + s.done + s.failed });
@@ -251,7 +251,7 @@ class About {
                         h('a', { href: this.page.link('run', keyOf(r.scope === 'rp' ? 'sur' : 'csur', r.namespace, r.name)) }, r.name), chip('plain', ''),
                         h('span', { class: 'faint' })), (el, r) => {
                         setChip(el.children[1], r.standing, r.word);
-                        setText(el.children[2], r.revision ? `revision ${r.revision}` : '');
+                        setText(el.children[2], revisionText(r.revision));
                 });
         }
 

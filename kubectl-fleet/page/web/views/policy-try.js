@@ -159,7 +159,7 @@ export class PolicyTry {
                 const t = this.tried, wrong = Boolean(t?.error);
 
                 setClass(this.says, 'wrong', wrong);
-                setAttr(this.text, 'aria-invalid', String(wrong));
+                setAttr(this.text, 'aria-invalid', wrong);
                 setText(this.says, wrong ? t.error : t?.changes ? `${changesText(t.changes)}.` : t ? 'Where the placement is may not be read, so changes are not known.' : '');
                 setHidden(this.says, !this.says.textContent);
                 setText(this.refused, t?.refused ? `The hub would refuse this change of the placement, a new placement could have it: ${t.refused}` : '');

@@ -107,7 +107,7 @@ class Clusters {
                                 setChip(state, row.tone, row.word);
                                 setText(because, row.because);
                                 setAttr(because, 'title', row.because);
-                                setAttr(both, 'aria-pressed', String(chosen));
+                                setAttr(both, 'aria-pressed', chosen);
                                 setAttr(both, 'aria-label', `compare ${name}`);
                         },
                 };
@@ -157,7 +157,7 @@ function countButton(page) {
 function writeCount(page) {
         return (el, [show, title, n, tone]) => {
                 setAttr(el, 'data-tone', tone);
-                setAttr(el.firstChild, 'aria-pressed', String(page.query.show === show));
+                setAttr(el.firstChild, 'aria-pressed', page.query.show === show);
                 setText(el.firstChild.firstChild, title);
                 setText(el.firstChild.lastChild, n);
         };

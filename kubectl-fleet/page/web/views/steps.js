@@ -144,7 +144,7 @@ export class OpeningRows {
                         this.watcher.unobserve(part.root);
                 }
                 part.filled.write(row, part.root);
-                setAttr(part.button, 'aria-expanded', String(open));
+                setAttr(part.button, 'aria-expanded', open);
                 if (open && !part.below)
                         part.root.append(part.below = h('div', { class: 'opening-detail' }));
                 if (part.below)

@@ -48,6 +48,13 @@ export function viewOf(key, of) {
         return of ? ['run', of] : null;
 }
 
+/* "canary: done" after "canary: in progress" is "done": the stage was named just before. */
+function stageAfter(was, is) {
+        const [stage] = was.split(': ');
+
+        return is?.startsWith(`${stage}: `) ? is.slice(stage.length + 2) : is;
+}
+
 const UNKNOWN = 'not known yet';
 
 /* { what, before, after, tone, beforeTone }: words of an entry; before is '' where there is nothing to say of it. */
@@ -66,7 +73,7 @@ export function wordsOfEntry(e) {
         case 'progress':
                 return words('done', e.was || '', e.is || 'none');
         case 'stage':
-                return words('stage', e.was || '', e.is || 'none');
+                return words('stage', e.was || '', stageAfter(e.was || '', e.is) || 'none');
         case 'condition':
                 return words('', '', e.is);
         default:

@@ -165,10 +165,10 @@ export class TimeSlider {
                 this.strip.point((time - this.from) / (this.to - this.from || 1));
                 setText(this.clock, this.isLive() ? 'now' : timeText(time));
                 setText(this.age, this.isLive() ? '' : `${duration(now() - time)} ago`);
-                setAttr(this.live, 'aria-pressed', String(this.isLive()));
+                setAttr(this.live, 'aria-pressed', this.isLive());
                 setClass(this.live, 'accent', this.isLive());
-                setAttr(this.back, 'aria-disabled', String(countUntil(this.entries, time - 1) === 0));
-                setAttr(this.on, 'aria-disabled', String(this.isLive()));
+                setAttr(this.back, 'aria-disabled', countUntil(this.entries, time - 1) === 0);
+                setAttr(this.on, 'aria-disabled', this.isLive());
                 const later = this.isLive() ? 0 : this.entries.length - countUntil(this.entries, this.to);
 
                 setText(this.newer, later ? `${later} newer` : '');

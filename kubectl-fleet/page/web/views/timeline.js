@@ -2,7 +2,7 @@
 
 import { h, keyed, setAttr, setChildren, setClass, setHidden, setText, soon, virtual } from '../dom.js';
 import { filterField, writeFilter } from '../table.js';
-import { chip, compareNames, hasWords, long, nothing, now, plural, setChip, shape, toneRank, wordsOf } from '../words.js';
+import { chip, compareNames, hasWords, long, nothing, now, plural, revisionText, setChip, shape, toneRank, wordsOf } from '../words.js';
 import { FleetMap } from './fleet-map.js';
 import { Past, countStates, countUntil, subjectOf, viewOf, wordOf, wordsOfEntry } from './timeline-past.js';
 import { TimeSlider, spanFor, timeText } from './timeline-slider.js';
@@ -195,7 +195,7 @@ class Standings {
 
         write(el, s) {
                 setChip(el.children[1], ...wordOf(s));
-                setText(el.children[2], [s.stage, s.progress, s.revision ? `revision ${s.revision}` : ''].filter(Boolean).join(', '));
+                setText(el.children[2], [s.stage, s.progress, revisionText(s.revision)].filter(Boolean).join(', '));
         }
 }
 
