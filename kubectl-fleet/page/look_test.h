@@ -315,6 +315,40 @@ static inline void assert_has(const json_t *doc, const char *want)
         assert_true(doc_equal(merged, doc));
 }
 
+struct bad_args {
+        const char *args, *text;
+};
+static inline void assert_bad_args(struct scene *s, const struct page_view *view,
+                                   const struct bad_args *cases, size_t n)
+{
+        for (size_t i = 0; i < n; i++) {
+                scene_args(s, cases[i].args);
+                assert_int_equal(scene_try(s, view), ERR_INVALID);
+                assert_string_equal(s->err.text, cases[i].text);
+        }
+}
+
+/* Of a view of one placement: which arguments name none, and one that is not there. */
+static inline void assert_names_a_placement(struct scene *s, const struct page_view *view)
+{
+        static const struct bad_args cases[] = {
+                { "{}", "kind: is needed" },
+                { "{'kind':'pod','name':'x'}", "kind: must be crp or rp" },
+                { "{'kind':'crp'}", "name: is needed" },
+                { "{'kind':'crp','name':7}", "name: must be a string" },
+                { "{'kind':'crp','name':'a,b=c'}",
+                  "name: must be a name of a placement, up to 63 characters" },
+                { "{'kind':'crp','name':'x','ns':'y'}", "ns: a ClusterResourcePlacement has no namespace" },
+                { "{'kind':'rp','name':'x'}", "ns: is needed" },
+                { "{'kind':'rp','name':'x','ns':'A b'}", "ns: must be a name of a namespace" },
+        };
+
+        assert_bad_args(s, view, cases, ARRAY_LEN(cases));
+        scene_args(s, "{'kind':'crp','name':'web'}");
+        assert_int_equal(scene_try(s, view), ERR_NOT_FOUND);
+        assert_string_equal(s->err.text, "ClusterResourcePlacement \"web\" not found");
+}
+
 /* Whether a text stands anywhere in what the browser has. */
 static inline bool scene_shows(const struct scene *s, const char *text)
 {

@@ -638,25 +638,11 @@ static void what_may_not_be_read_is_said(void **state)
 
 static void bad_arguments_name_themselves(void **state)
 {
-        static const struct {
-                const char *args, *text;
-        } cases[] = {
-                { "{}", "kind: is needed" },
-                { "{'kind':'pod','name':'x'}", "kind: must be crp or rp" },
-                { "{'kind':'crp'}", "name: is needed" },
-                { "{'kind':'rp','name':'x'}", "ns: is needed" },
-                { "{'kind':'crp','name':'x','part':'all'}", "part: must be clusters or objects" },
-        };
-        struct scene *s = *state;
+        static const struct bad_args part = { "{'kind':'crp','name':'x','part':'all'}",
+                                              "part: must be clusters or objects" };
 
-        for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-                scene_args(s, cases[i].args);
-                assert_int_equal(scene_try(s, view), ERR_INVALID);
-                assert_string_equal(s->err.text, cases[i].text);
-        }
-        scene_args(s, "{'kind':'crp','name':'web'}");
-        assert_int_equal(scene_try(s, view), ERR_NOT_FOUND);
-        assert_string_equal(s->err.text, "ClusterResourcePlacement \"web\" not found");
+        assert_names_a_placement(*state, view);
+        assert_bad_args(*state, view, &part, 1);
 }
 
 static void broken_objects_of_the_hub_do_no_harm(void **state)

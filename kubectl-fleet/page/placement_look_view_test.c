@@ -694,35 +694,13 @@ static void without_bindings_the_status_tells_the_way(void **state)
 
 static void bad_arguments_name_themselves(void **state)
 {
-        static const struct {
-                const char *args, *text;
-        } cases[] = {
-                { "{}", "kind: is needed" },
-                { "{'kind':'pod','name':'x'}", "kind: must be crp or rp" },
-                { "{'kind':'crp'}", "name: is needed" },
-                { "{'kind':'crp','name':7}", "name: must be a string" },
-                { "{'kind':'crp','name':'a,b=c'}",
-                  "name: must be a name of a placement, up to 63 characters" },
-                { "{'kind':'crp','name':'x','ns':'y'}", "ns: a ClusterResourcePlacement has no namespace" },
-                { "{'kind':'rp','name':'x'}", "ns: is needed" },
-                { "{'kind':'rp','name':'x','ns':'A b'}", "ns: must be a name of a namespace" },
-        };
-        struct scene *s = *state;
-
-        for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-                scene_args(s, cases[i].args);
-                assert_int_equal(scene_try(s, view), ERR_INVALID);
-                assert_string_equal(s->err.text, cases[i].text);
-        }
+        assert_names_a_placement(*state, view);
 }
 
 static void a_placement_that_is_not_there_is_said_to_be_missing(void **state)
 {
         struct scene *s = *state;
 
-        scene_args(s, "{'kind':'crp','name':'web'}");
-        assert_int_equal(scene_try(s, view), ERR_NOT_FOUND);
-        assert_string_equal(s->err.text, "ClusterResourcePlacement \"web\" not found");
         scene_args(s, "{'kind':'rp','ns':'team','name':'web'}");
         assert_int_equal(scene_try(s, view), ERR_NOT_FOUND);
         assert_string_equal(s->err.text, "ResourcePlacement \"web\" not found in namespace team");

@@ -82,21 +82,41 @@ static const struct condition *not_scheduled(const struct per_cluster_status *s)
         return c && text_equal(c->status, CONDITION_FALSE) ? c : NULL;
 }
 
-static bool is_bound(const struct places *v, const char *cluster)
+static int compare_names(const void *a, const void *b)
 {
-        for (size_t i = 0; i < v->view.n_clusters; i++)
-                if (text_equal(v->view.clusters[i].cluster, cluster))
-                        return true;
-        return false;
+        return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static void add_from_status(const struct placement *p, bool bindings_known, struct places *v)
+/* Clusters with a binding, in the order of their names. */
+struct bound {
+        const char **names;
+        size_t n;
+};
+
+static int bound_of(struct arena *arena, const struct placement_view *v, struct bound *ret)
+{
+        *ret = (struct bound){ ARENA_NEW_ARRAY(arena, const char *, v->n_clusters + 1), v->n_clusters };
+        if (!ret->names)
+                return ERR_NO_MEMORY;
+        for (size_t i = 0; i < ret->n; i++)
+                ret->names[i] = v->clusters[i].cluster;
+        qsort(ret->names, ret->n, sizeof(*ret->names), compare_names);
+        return 0;
+}
+
+static bool is_bound(const struct bound *bound, const char *cluster)
+{
+        return bsearch(&cluster, bound->names, bound->n, sizeof(*bound->names), compare_names) != NULL;
+}
+
+static void add_from_status(const struct placement *p, const struct bound *bound, bool bindings_known,
+                            struct places *v)
 {
         for (uint32_t i = 0; p->status && i < p->status->placement_statuses.n; i++) {
                 const struct per_cluster_status *s = &p->status->placement_statuses.at[i];
                 const struct condition *why = not_scheduled(s);
 
-                if (why && (text_empty(s->cluster_name) || !is_bound(v, s->cluster_name))) {
+                if (why && (text_empty(s->cluster_name) || !is_bound(bound, s->cluster_name))) {
                         from_unplaced(p, s, why, &v->at[v->n++]);
                         v->n_unplaced++;
                 } else if (!bindings_known && !text_empty(s->cluster_name)) {
@@ -107,11 +127,6 @@ static void add_from_status(const struct placement *p, bool bindings_known, stru
 
 /* ---- what is left over: Works of the placement where it has no binding ---- */
 
-static int compare_names(const void *a, const void *b)
-{
-        return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static int compare_works(const void *a, const void *b)
 {
         const struct object *x = *(const struct object *const *)a, *y = *(const struct object *const *)b;
@@ -120,39 +135,31 @@ static int compare_works(const void *a, const void *b)
         return order ? order : strcmp(x->meta.name, y->meta.name);
 }
 
-static int leftover_works(struct arena *arena, const struct object_list *works, const struct places *v,
+static int leftover_works(struct arena *arena, const struct object_list *works, const struct bound *bound,
                           const struct object ***ret, size_t *ret_n)
 {
         const size_t prefix = strlen(NAMESPACE_MEMBER_PREFIX);
-        const char **names = ARENA_NEW_ARRAY(arena, const char *, v->view.n_clusters + 1);
 
         *ret = ARENA_NEW_ARRAY(arena, const struct object *, works->n + 1);
         *ret_n = 0;
-        if (!names || !*ret)
+        if (!*ret)
                 return ERR_NO_MEMORY;
-        for (size_t i = 0; i < v->view.n_clusters; i++)
-                names[i] = v->view.clusters[i].cluster;
-        qsort(names, v->view.n_clusters, sizeof(*names), compare_names);
-        for (size_t i = 0; i < works->n; i++) {
-                const char *cluster;
-
-                if (!text_starts_with(works->at[i]->meta.ns, NAMESPACE_MEMBER_PREFIX))
-                        continue;
-                cluster = works->at[i]->meta.ns + prefix;
-                if (!bsearch(&cluster, names, v->view.n_clusters, sizeof(*names), compare_names))
+        for (size_t i = 0; i < works->n; i++)
+                if (text_starts_with(works->at[i]->meta.ns, NAMESPACE_MEMBER_PREFIX) &&
+                    !is_bound(bound, works->at[i]->meta.ns + prefix))
                         (*ret)[(*ret_n)++] = works->at[i];
-        }
         qsort(*ret, *ret_n, sizeof(**ret), compare_works);
         return 0;
 }
 
-static int add_leftovers(struct arena *arena, const struct object_list *works, struct places *v)
+static int add_leftovers(struct arena *arena, const struct object_list *works, const struct bound *bound,
+                         struct places *v)
 {
         const struct object **left;
         const char **names;
         size_t n;
 
-        TRY(leftover_works(arena, works, v, &left, &n));
+        TRY(leftover_works(arena, works, bound, &left, &n));
         names = ARENA_NEW_ARRAY(arena, const char *, n + 1);
         if (!names)
                 return ERR_NO_MEMORY;
@@ -218,9 +225,11 @@ int places_of(struct arena *arena, const struct placement_parts *parts, bool bin
 {
         const struct placement *p = parts->placement;
         size_t told = p->status ? p->status->placement_statuses.n : 0;
+        struct bound bound;
 
         *ret = (struct places){ 0 };
         TRY(placement_look(arena, parts, &ret->view));
+        TRY(bound_of(arena, &ret->view, &bound));
         if (!bindings_known) /* it counted those */
                 TRY(placement_summarize(arena, p, &ret->view.summary));
         ret->at = ARENA_NEW_ARRAY(arena, struct place, ret->view.n_clusters + told + parts->works.n + 1);
@@ -228,9 +237,9 @@ int places_of(struct arena *arena, const struct placement_parts *parts, bool bin
                 return ERR_NO_MEMORY;
         for (size_t i = 0; i < ret->view.n_clusters; i++)
                 from_binding(&ret->view.clusters[i], &ret->at[ret->n++]);
-        add_from_status(p, bindings_known, ret);
+        add_from_status(p, &bound, bindings_known, ret);
         if (bindings_known)
-                TRY(add_leftovers(arena, &parts->works, ret));
+                TRY(add_leftovers(arena, &parts->works, &bound, ret));
         for (size_t i = 0; i < ret->n; i++) {
                 struct place *one = &ret->at[i];
 

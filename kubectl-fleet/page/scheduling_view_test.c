@@ -127,7 +127,7 @@ static void every_cluster_has_a_word_a_reason_and_scores(void **state)
                                          "'affinity':5}");
         assert_has(cluster(s, "east-3"), "{'order':3,'word':'not picked','eligible':true,'taints':["
                                          "'k=v:NoSchedule'],'against':"
-                                         "'taint &{Key:k Value:v Effect:NoSchedule} cannot be tolerated'}");
+                                         "'taint k=v:NoSchedule cannot be tolerated'}");
         assert_null(json_object_get(cluster(s, "east-3"), "fits"));
         assert_null(json_object_get(cluster(s, "east-3"), "affinity"));
         assert_null(json_object_get(cluster(s, "south-1"), "eligible"));
@@ -422,25 +422,11 @@ static void a_policy_that_is_too_large_is_refused(void **state)
 
 static void bad_arguments_name_themselves(void **state)
 {
-        static const struct {
-                const char *args, *text;
-        } cases[] = {
-                { "{}", "kind: is needed" },
-                { "{'kind':'pod','name':'x'}", "kind: must be crp or rp" },
-                { "{'kind':'crp','name':'a,b=c'}",
-                  "name: must be a name of a placement, up to 63 characters" },
-                { "{'kind':'crp','name':'x','policy':{}}", "policy: must be a string" },
-        };
-        struct scene *s = *state;
+        static const struct bad_args policy = { "{'kind':'crp','name':'x','policy':{}}",
+                                                "policy: must be a string" };
 
-        for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-                scene_args(s, cases[i].args);
-                assert_int_equal(scene_try(s, view), ERR_INVALID);
-                assert_string_equal(s->err.text, cases[i].text);
-        }
-        scene_args(s, "{'kind':'crp','name':'web'}");
-        assert_int_equal(scene_try(s, view), ERR_NOT_FOUND);
-        assert_string_equal(s->err.text, "ClusterResourcePlacement \"web\" not found");
+        assert_names_a_placement(*state, view);
+        assert_bad_args(*state, view, &policy, 1);
 }
 
 static void walk_failures(struct scene *s, uint64_t from, uint64_t step)
