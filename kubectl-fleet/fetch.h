@@ -12,7 +12,8 @@ struct fetch {
         const char *selector; /* labels, of a list; NULL = all */
         bool metadata_only;   /* the objects are struct partial_object */
         bool whole;           /* with what projections leave out */
-        bool may_lack;        /* not found, or a kind that the hub does not have, is nothing */
+        bool names_only; /* for the page: of whole resource snapshots what names the objects, and no more */
+        bool may_lack;   /* not found, or a kind that the hub does not have, is nothing */
         /* Filled: one object or none for a name; a list is sorted as the hub does, by namespace and name. The
          * objects live as long as the session's arena. */
         struct object_list result;

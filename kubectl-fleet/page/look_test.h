@@ -12,6 +12,7 @@
 #include "common/base/memory.h"
 #include "common/kube/selector.h"
 #include "kubectl-fleet/page/doc.h"
+#include "kubectl-fleet/page/reduce.h"
 #include "proto/gen/kinds.h"
 #include "proto/names.h"
 
@@ -154,6 +155,13 @@ static inline void scene_fill(struct scene *s, struct page_need *need, struct ar
                                   f->whole ? DECODE_FULL : DECODE_PROJECTION, NULL, &o, &err) < 0)
                         fprintf(stderr, "%s\n", err.text);
                 assert_int_equal(err.code, 0);
+                if (f->names_only) {
+                        struct object *less = page_reduce_snapshot(NULL, o);
+
+                        assert_non_null(less);
+                        object_unref(o);
+                        o = less;
+                }
                 assert_int_equal(arena_defer(arena, scene_let_go, o), 0);
                 f->result.at[f->result.n++] = o;
         }

@@ -1,26 +1,10 @@
 /* The view of one object across the fleet: which placements hold it, and how it does on each cluster. The
- * placements tell which bindings and Works are read; manifests never are, since they may hold Secrets. */
+ * placements tell which bindings, Works and revisions are read; manifests never are but for what names them,
+ * since they may hold Secrets. */
 #include "hub-agent/common.h"
-#include "kubectl-fleet/page/placement_head.h"
+#include "kubectl-fleet/page/object_holders.h"
 #include "kubectl-fleet/page/row_parts.h"
 #include "kubectl-fleet/where_view.h"
-
-/* Those whose clusters are shown; two needs each beside the lists of placements. */
-#define HOLDERS_MAX 6
-
-struct wanted {
-        const char *group, *kind, *ns, *name; /* ns: "" of what is cluster-scoped */
-        bool secret;
-};
-
-struct holder {
-        const struct placement *placement;
-        bool selects; /* else it is known there through what is wrong with it, as in an envelope */
-};
-struct holders {
-        struct holder *at;
-        size_t n;
-};
 
 static int wanted_of(const struct page_look *l, struct wanted *ret, struct error *err)
 {
@@ -28,64 +12,6 @@ static int wanted_of(const struct page_look *l, struct wanted *ret, struct error
         TRY(page_arg(l, "kind", &ret->kind, err));
         TRY(page_arg(l, "name", &ret->name, err));
         ret->secret = page_is_secret(ret->kind);
-        return 0;
-}
-
-static bool is_wanted(const struct wanted *w, const struct resource_identifier *id)
-{
-        return text_equal(or_empty(id->name), w->name) && text_equal(or_empty(id->kind), w->kind) &&
-               text_equal(or_empty(id->ns), w->ns) && text_equal(or_empty(id->group), w->group);
-}
-
-/* ---- who holds it ---- */
-
-static bool selects(const struct wanted *w, const struct placement_status *s)
-{
-        for (uint32_t i = 0; i < s->selected_resources.n; i++)
-                if (is_wanted(w, &s->selected_resources.at[i]))
-                        return true;
-        return false;
-}
-
-static bool speaks_of(const struct wanted *w, const struct per_cluster_status *s)
-{
-        for (uint32_t i = 0; i < s->failed_placements.n; i++)
-                if (is_wanted(w, &s->failed_placements.at[i].id))
-                        return true;
-        for (uint32_t i = 0; i < s->drifted_placements.n; i++)
-                if (is_wanted(w, &s->drifted_placements.at[i].id))
-                        return true;
-        for (uint32_t i = 0; i < s->diffed_placements.n; i++)
-                if (is_wanted(w, &s->diffed_placements.at[i].id))
-                        return true;
-        return false;
-}
-
-static void add_holders(const struct wanted *w, const struct page_need *need, struct holders *ret)
-{
-        for (size_t i = 0; need && i < need->fetch.result.n; i++) {
-                const struct placement *p = (const struct placement *)need->fetch.result.at[i];
-                bool holds = p->status && selects(w, p->status), told = false;
-
-                for (uint32_t k = 0; p->status && !holds && !told && k < p->status->placement_statuses.n; k++)
-                        told = speaks_of(w, &p->status->placement_statuses.at[k]);
-                if (holds || told)
-                        ret->at[ret->n++] = (struct holder){ p, holds };
-        }
-}
-
-static int holders_of(const struct page_look *l, const struct wanted *w, struct holders *ret)
-{
-        const struct page_need *cluster = page_need_of(l, &cluster_resource_placement_kind, 0);
-        const struct page_need *own = page_need_of(l, &resource_placement_kind, 0);
-        size_t n = (cluster ? cluster->fetch.result.n : 0) + (own ? own->fetch.result.n : 0);
-
-        ret->n = 0;
-        ret->at = ARENA_NEW_ARRAY(l->arena, struct holder, n + 1);
-        if (!ret->at)
-                return ERR_NO_MEMORY;
-        add_holders(w, cluster, ret);
-        add_holders(w, own, ret);
         return 0;
 }
 
@@ -104,11 +30,8 @@ static int need(const struct page_look *l, struct page_needs *ret, struct error 
                 TRY(page_needs_add(
                         ret, (struct fetch){ .kind = &resource_placement_kind, .ns = w.ns, .may_lack = true },
                         err));
-        for (size_t i = 0; i < MIN(holders.n, HOLDERS_MAX); i++) {
-                const struct object_meta *m = &holders.at[i].placement->object.meta;
-
-                TRY(page_placement_needs(l, &(struct page_placement){ m->name, m->ns }, true, ret, err));
-        }
+        for (size_t i = 0; i < MIN(holders.n, HOLDERS_MAX); i++)
+                TRY(holder_needs(l, &holders.at[i], ret, err));
         return 0;
 }
 
@@ -121,6 +44,7 @@ struct found {
         const struct patch_detail_list *fields;
         bool drifted;
         const char *work; /* that speaks of it; NULL */
+        bool absent;      /* the cluster's revision does not have it */
 };
 
 /* What Works say: `found` = one speaks of it; `told` = all have told of what they hold now. */
@@ -235,7 +159,7 @@ static void from_failed(const struct wanted *w, const struct place *p, struct fo
         for (uint32_t i = 0; i < p->failed.n; i++) {
                 const struct condition *c = p->failed.at[i].condition;
 
-                if (!is_wanted(w, &p->failed.at[i].id))
+                if (!wanted_is(w, &p->failed.at[i].id))
                         continue;
                 f->standing = STANDING_FAILED;
                 f->word = c && text_equal(c->type, CONDITION_AVAILABLE)       ? "not available"
@@ -250,13 +174,13 @@ static void from_failed(const struct wanted *w, const struct place *p, struct fo
 static void from_changed(const struct wanted *w, const struct place *p, struct found *f)
 {
         for (uint32_t i = 0; !f->fields && i < p->drifted.n; i++)
-                if (is_wanted(w, &p->drifted.at[i].id)) {
+                if (wanted_is(w, &p->drifted.at[i].id)) {
                         f->drifted = true;
                         f->fields = &p->drifted.at[i].observed_drifts;
                         f->changed_ms = p->drifted.at[i].first_drifted_observed_time;
                 }
         for (uint32_t i = 0; !f->fields && i < p->diffed.n; i++)
-                if (is_wanted(w, &p->diffed.at[i].id)) {
+                if (wanted_is(w, &p->diffed.at[i].id)) {
                         f->fields = &p->diffed.at[i].observed_diffs;
                         f->changed_ms = p->diffed.at[i].first_diffed_observed_time;
                 }
@@ -300,6 +224,33 @@ static void judge(const struct wanted *w, const struct place *p, const struct to
                 from_place(w, p, t, f);
 }
 
+/* What its revision does not have; NULL = it has it, or that is not known. Left over or removed, it was there
+ * for what the Works say. */
+static const char *absence(struct arena *arena, const struct wanted *w, const struct holder *h,
+                           const struct place *p, const struct told *t)
+{
+        const struct held_revision *r = holder_revision(h, p->revision);
+
+        if (!h->revisions_known || !*p->revision || t->found || (r && r->has) ||
+            wanted_in(w, &p->failed, &p->drifted, &p->diffed))
+                return NULL;
+        return r ? arena_printf(arena, "not in revision %s", p->revision) : "not known";
+}
+
+static void judge_absent(const char *word, const struct place *p, struct arena *arena, struct found *f)
+{
+        *f = (struct found){ .standing = STANDING_WAITS,
+                             .word = word,
+                             .message =
+                                     text_equal(word, "not known")
+                                             ? arena_printf(arena, "the hub keeps no snapshot of revision %s",
+                                                            p->revision)
+                                             : "",
+                             .since_ms = TIME_NONE,
+                             .changed_ms = TIME_NONE,
+                             .absent = true };
+}
+
 /* ---- drawing ---- */
 
 #define CHANGED_BYTES_MAX (8u << 20) /* of fields of all rows together */
@@ -310,6 +261,7 @@ struct drawing {
         const struct wanted *w;
         struct progress progress;
         size_t drifted, different, fields_bytes, without_fields, clusters;
+        size_t not_shown, not_asked; /* placements: that hold it; that may hold it */
         json_t *placements;
 };
 
@@ -329,6 +281,7 @@ static json_t *row_of(struct drawing *g, const struct holder *h, const struct pl
         page_set_string(&w, "revision", p->revision);
         page_set_flag(&w, "latest", *p->revision && text_equal(p->revision, latest));
         page_set_string(&w, "work", f->work);
+        page_set_flag(&w, "absent", f->absent);
         if (f->fields) {
                 page_set_string(&w, "change", f->drifted ? "drifted" : "different");
                 page_set(&w, "changedSince", page_time(f->changed_ms));
@@ -342,7 +295,7 @@ static json_t *row_of(struct drawing *g, const struct holder *h, const struct pl
 static int draw_place(struct drawing *g, const struct holder *h, const struct places *v,
                       const struct place *p, const struct object_list *works)
 {
-        const char *key;
+        const char *key, *missing;
         uint64_t stamp = page_stamp(PAGE_STAMP, p->source);
         struct told told;
         struct found f;
@@ -354,9 +307,18 @@ static int draw_place(struct drawing *g, const struct holder *h, const struct pl
         if (!key)
                 return ERR_NO_MEMORY;
         TRY(read_works(g->l->arena, g->w, works, p->cluster, &told));
-        judge(g->w, p, &told, &f);
-        g->clusters++;
-        progress_add(&g->progress, f.standing);
+        missing = absence(g->l->arena, g->w, h, p, &told);
+        if (missing && p->removing)
+                return 0;
+        if (missing)
+                judge_absent(missing, p, g->l->arena, &f);
+        else
+                judge(g->w, p, &told, &f);
+        if (!f.message)
+                return ERR_NO_MEMORY;
+        g->clusters += !f.absent;
+        if (!f.absent)
+                progress_add(&g->progress, f.standing);
         g->drifted += f.fields && f.drifted;
         g->different += f.fields && !f.drifted;
         if (f.fields)
@@ -387,6 +349,7 @@ static json_t *placement_of(struct arena *arena, const struct holder *h, const s
         page_set_string(&w, "revision", s.revision);
         page_set_number(&w, "clusters", (int64_t)clusters);
         page_set_flag(&w, "selects", h->selects);
+        page_set_string(&w, "envelope", h->envelope);
         page_set_flag(&w, "shown", v != NULL);
         return page_end(&w);
 }
@@ -405,15 +368,22 @@ static const struct page_need *need_of_holder(const struct page_look *l, const s
 
 static int draw_holder(struct drawing *g, const struct holders *all, size_t i)
 {
-        const struct holder *h = &all->at[i];
+        struct holder *h = &all->at[i];
         const struct page_need *bindings = need_of_holder(g->l, all, i, false);
         const struct page_need *works = need_of_holder(g->l, all, i, true);
         struct placement_parts parts = { .placement = h->placement };
         struct places v;
         size_t before = g->clusters;
 
-        if (i >= HOLDERS_MAX || !bindings || !works)
-                return json_array_append_new(g->placements, placement_of(g->l->arena, h, NULL, 0));
+        if (i >= HOLDERS_MAX || !bindings || !works) {
+                g->not_shown += h->sure;
+                g->not_asked += !h->sure;
+                return h->sure ? json_array_append_new(g->placements, placement_of(g->l->arena, h, NULL, 0))
+                               : 0;
+        }
+        TRY(holder_read_revisions(g->l, g->w, h));
+        if (!holder_holds(h))
+                return 0;
         parts.bindings = bindings->fetch.result;
         parts.works = works->fetch.result;
         TRY(places_of(g->l->arena, &parts, bindings->filled, &v));
@@ -423,7 +393,7 @@ static int draw_holder(struct drawing *g, const struct holders *all, size_t i)
         return json_array_append_new(g->placements, placement_of(g->l->arena, h, &v, g->clusters - before));
 }
 
-static json_t *head_of(const struct drawing *g, const struct holders *all)
+static json_t *head_of(const struct drawing *g)
 {
         const struct progress *p = &g->progress;
         struct page_writer w;
@@ -440,9 +410,25 @@ static json_t *head_of(const struct drawing *g, const struct holders *all)
                            "failed", (json_int_t)p->bad, "total", (json_int_t)p->total));
         page_set_number(&w, "drifted", (int64_t)g->drifted);
         page_set_number(&w, "different", (int64_t)g->different);
-        page_set_number(&w, "notShown", all->n > HOLDERS_MAX ? (int64_t)(all->n - HOLDERS_MAX) : 0);
+        page_set_number(&w, "notShown", (int64_t)g->not_shown);
+        page_set_number(&w, "notAsked", (int64_t)g->not_asked);
         page_set_number(&w, "withoutFields", (int64_t)g->without_fields);
         return page_end(&w);
+}
+
+static int nobody(const struct drawing *g, struct error *err)
+{
+        const struct wanted *w = g->w;
+
+        if (g->not_asked)
+                return error_set(err, ERR_NOT_FOUND,
+                                 "no placement says that it holds %s %s%s%s; %zu that may hold it were not "
+                                 "looked into: open it from the page of a placement or of a cluster",
+                                 w->kind, w->ns, *w->ns ? "/" : "", w->name, g->not_asked);
+        return error_set(err, ERR_NOT_FOUND,
+                         "no placement holds %s %s%s%s: none says so, and it is in no revision that a "
+                         "cluster has of one that selects it",
+                         w->kind, w->ns, *w->ns ? "/" : "", w->name);
 }
 
 static int look(const struct page_look *l, struct page_doc *d, struct error *err)
@@ -459,16 +445,12 @@ static int look(const struct page_look *l, struct page_doc *d, struct error *err
         if (holders.n == 0 && !page_need_of(l, &cluster_resource_placement_kind, 0)->filled)
                 return error_set(err, ERR_RETRY, "placements cannot be read: %s",
                                  or_empty(page_need_of(l, &cluster_resource_placement_kind, 0)->problem));
-        if (holders.n == 0)
-                return error_set(err, ERR_NOT_FOUND,
-                                 "no placement says that it holds %s %s%s%s: what comes in envelopes is told "
-                                 "only while something is wrong with it, and a placement whose clusters have "
-                                 "several revisions, as during an update run, names no objects",
-                                 w.kind, w.ns, *w.ns ? "/" : "", w.name);
         for (size_t i = 0; code == 0 && i < holders.n; i++)
                 code = draw_holder(&g, &holders, i) < 0 ? ERR_NO_MEMORY : 0;
+        if (code == 0 && json_array_size(placements) == 0)
+                return nobody(&g, err);
         if (code == 0)
-                code = page_head(d, head_of(&g, &holders));
+                code = page_head(d, head_of(&g));
         return code < 0 ? error_no_memory(err) : 0;
 }
 

@@ -27,16 +27,43 @@ static void place(struct scene *s, const char *name, const char *status)
                   name, name, status);
 }
 
-static void bind(struct scene *s, const char *placement, const char *cluster, const char *status)
+static void bind_to(struct scene *s, const char *placement, int revision, const char *cluster,
+                    const char *status)
 {
         scene_put(s, &cluster_resource_binding_kind,
                   "{'metadata':{'name':'%s-%s','uid':'b-%s-%s','generation':1,'labels':{"
                   "'kubernetes-fleet.io/parent-CRP':'%s'}},'spec':{'state':'Bound','resourceSnapshotName':"
-                  "'%s-3-snapshot','schedulingPolicySnapshotName':'%s-0','targetCluster':'%s',"
+                  "'%s-%d-snapshot','schedulingPolicySnapshotName':'%s-0','targetCluster':'%s',"
                   "'clusterDecision':{'clusterName':'%s','selected':true,'reason':''}},'status':{%s}}",
-                  placement, cluster, placement, cluster, placement, placement, placement, cluster, cluster,
-                  status);
+                  placement, cluster, placement, cluster, placement, placement, revision, placement, cluster,
+                  cluster, status);
 }
+
+static void bind(struct scene *s, const char *placement, const char *cluster, const char *status)
+{
+        bind_to(s, placement, 3, cluster, status);
+}
+
+static void put_snapshot(struct scene *s, const char *placement, int revision, const char *part,
+                         const char *manifests)
+{
+        scene_put(s, &cluster_resource_snapshot_kind,
+                  "{'metadata':{'name':'%s-%d%s','uid':'s-%s-%d%s','labels':{"
+                  "'kubernetes-fleet.io/parent-CRP':'%s','kubernetes-fleet.io/resource-index':'%d'}},'spec':{"
+                  "'selectedResources':[%s]}}",
+                  placement, revision, part, placement, revision, part, placement, revision, manifests);
+}
+#define MANIFEST_OF(version, kind, ns, name)                                                                 \
+        "{'apiVersion':'" version "','kind':'" kind "','metadata':{'name':'" name "','namespace':'" ns       \
+        "'},'data':{'p':'SECRET0'}}"
+#define NGINX MANIFEST_OF("apps/v1", "Deployment", "web", "nginx")
+#define OTHERS                                                                                               \
+        MANIFEST_OF("v1", "ConfigMap", "web", "nginx")                                                       \
+        "," MANIFEST_OF("apps/v1", "Deployment", "db", "nginx") "," MANIFEST_OF("v1", "Deployment", "web",   \
+                                                                                "nginx")
+#define ENVELOPE(manifests)                                                                                  \
+        "{'apiVersion':'placement.kubernetes-fleet.io/v1beta1','kind':'ResourceEnvelope','metadata':{"       \
+        "'name':'mail','namespace':'web'},'data':{" manifests "}}"
 
 static void put_work(struct scene *s, const char *cluster, const char *conditions, const char *manifests)
 {
@@ -252,10 +279,153 @@ static void what_comes_in_an_envelope_is_known_while_it_is_not_well(void **state
                 json_object_get(json_array_get(json_object_get(scene_head(s), "placements"), 0), "selects"));
         place(s, "web", "");
         assert_int_equal(scene_try(s, view), ERR_NOT_FOUND);
-        assert_string_equal(s->err.text, "no placement says that it holds ConfigMap web/in: what comes in "
-                                         "envelopes is told only while something is wrong with it, and a "
-                                         "placement whose clusters have several revisions, as during an "
-                                         "update run, names no objects");
+        assert_string_equal(s->err.text, "no placement holds ConfigMap web/in: none says so, and it is in no "
+                                         "revision that a cluster has of one that selects it");
+}
+
+/* As `web` selects what is in its namespace, and its clusters have several revisions: a status names none. */
+static void set_mixed(struct scene *s)
+{
+        scene_args(s, "{'group':'apps','kind':'Deployment','ns':'web','name':'nginx'}");
+        scene_put(s, &cluster_resource_placement_kind,
+                  "{'metadata':{'name':'web','uid':'p-web','generation':1},'spec':{'resourceSelectors':[{"
+                  "'group':'','version':'v1','kind':'Namespace','name':'web'}]},'status':{'placementStatuses'"
+                  ":[]}}");
+        bind_to(s, "web", 3, "alpha", "'conditions':[" WELL "]");
+        bind_to(s, "web", 4, "bravo", "'conditions':[" WELL "]");
+        bind_to(s, "web", 4, "carol", "'conditions':[" WRITTEN "]");
+        put_snapshot(s, "web", 3, "-snapshot", OTHERS "," NGINX);
+        put_snapshot(s, "web", 4, "-snapshot", OTHERS);
+        put_snapshot(s, "web", 5, "-snapshot", NGINX);
+}
+
+static const json_t *first_placement(const struct scene *s)
+{
+        return json_array_get(json_object_get(scene_head(s), "placements"), 0);
+}
+
+static void revisions_tell_where_a_status_names_no_objects(void **state)
+{
+        struct scene *s = *state;
+
+        set_mixed(s);
+        scene_look(s, view);
+        assert_int_equal(scene_rows(s, "clusters"), 3);
+        assert_has(cluster(s, "alpha /web crp"), "{'word':'available','revision':'3','standing':'done'}");
+        assert_has(cluster(s, "bravo /web crp"),
+                   "{'word':'not in revision 4','standing':'waits','revision':'4','absent':true}");
+        assert_has(cluster(s, "carol /web crp"), "{'absent':true}");
+        assert_has(scene_head(s), "{'progress':{'done':1,'total':1}}");
+        assert_has(first_placement(s), "{'name':'web','selects':true,'clusters':1,'shown':true}");
+        assert_false(scene_shows(s, "SECRET"));
+        /* a revision may be several snapshots; the object comes with the next one */
+        put_snapshot(s, "web", 4, "-1", NGINX);
+        scene_look(s, view);
+        assert_int_equal(s->rows_sent, 2);
+        assert_has(cluster(s, "carol /web crp"), "{'word':'applying','revision':'4'}");
+        assert_has(scene_head(s), "{'progress':{'done':2,'busy':1,'total':3}}");
+}
+
+static void during_a_rollout_clusters_of_before_may_not_have_it_yet(void **state)
+{
+        struct scene *s = *state;
+
+        set_scene(s);
+        bind(s, "web", "alpha", "'conditions':[" WELL "]");
+        scene_look(s, view);
+        assert_int_equal(s->n_needs, 4); /* the status says it: no revision is read */
+        bind_to(s, "web", 2, "bravo", "'conditions':[" WELL "]");
+        put_snapshot(s, "web", 2, "-snapshot", OTHERS);
+        put_snapshot(s, "web", 3, "-snapshot", NGINX);
+        scene_look(s, view);
+        assert_has(cluster(s, "alpha /web crp"), "{'word':'available'}");
+        assert_has(cluster(s, "bravo /web crp"), "{'word':'not in revision 2'}");
+        scene_remove(s, &cluster_resource_snapshot_kind, NULL, "web-2-snapshot");
+        scene_look(s, view);
+        assert_has(cluster(s, "bravo /web crp"),
+                   "{'word':'not known','message':'the hub keeps no snapshot of revision 2'}");
+}
+
+static void the_link_tells_where_it_was_found_though_nothing_selects_it_now(void **state)
+{
+        struct scene *s = *state;
+
+        set_scene(s);
+        place(s, "web",
+              "'observedResourceIndex':'3','selectedResources':[{'version':'v1','kind':'Node','name':"
+              "'x'}]");
+        bind(s, "web", "alpha", "'conditions':[" WELL "]");
+        put_snapshot(s, "web", 3, "-snapshot", NGINX);
+        assert_int_equal(scene_try(s, view), ERR_NOT_FOUND);
+        for (int i = 0; i < 2; i++) {
+                static const char *const from[] = { "rp/web/web", "crp/we" };
+
+                json_object_set_new(s->args, "from", json_string(from[i]));
+                assert_int_equal(scene_try(s, view), ERR_NOT_FOUND);
+        }
+        json_object_set_new(s->args, "from", json_string("crp/web"));
+        scene_look(s, view);
+        assert_has(cluster(s, "alpha /web crp"), "{'word':'available'}");
+}
+
+static void what_is_well_in_an_envelope_is_found_there(void **state)
+{
+        struct scene *s = *state;
+
+        set_scene(s);
+        place(s, "web",
+              "'observedResourceIndex':'3','selectedResources':[{'group':'placement.kubernetes-fleet.io',"
+              "'version':'v1beta1','kind':'ResourceEnvelope','namespace':'web','name':'mail'}]");
+        bind(s, "web", "alpha", "'conditions':[" WELL "]");
+        put_snapshot(s, "web", 3, "-snapshot", OTHERS "," ENVELOPE("'a.yaml':" NGINX));
+        scene_look(s, view);
+        assert_has(cluster(s, "alpha /web crp"), "{'word':'available','revision':'3'}");
+        assert_has(first_placement(s), "{'envelope':'web/mail'}");
+        assert_null(json_object_get(first_placement(s), "selects"));
+        assert_false(scene_shows(s, "SECRET"));
+        put_snapshot(s, "web", 3, "-snapshot",
+                     ENVELOPE("'a.yaml':" MANIFEST_OF("v1", "Pod", "web", "nginx")));
+        assert_int_equal(scene_try(s, view), ERR_NOT_FOUND);
+}
+
+static void where_revisions_may_not_be_read_a_status_tells(void **state)
+{
+        struct scene *s = *state;
+
+        set_mixed(s);
+        s->unreadable = &cluster_resource_snapshot_kind;
+        assert_int_equal(scene_try(s, view), ERR_NOT_FOUND);
+        place(s, "web", SELECTED);
+        scene_look(s, view);
+        assert_has(cluster(s, "bravo /web crp"), "{'word':'available'}");
+}
+
+static void of_many_placements_that_may_hold_it_not_all_are_looked_into(void **state)
+{
+        struct scene *s = *state;
+
+        scene_args(s, "{'group':'apps','kind':'Deployment','ns':'web','name':'nginx'}");
+        for (int i = 0; i < 8; i++) {
+                char name[16];
+
+                snprintf(name, sizeof(name), "p%d", i);
+                scene_put(s, &cluster_resource_placement_kind,
+                          "{'metadata':{'name':'%s','uid':'%s'},'spec':{'resourceSelectors':[{'group':'',"
+                          "'version':'v1','kind':'Namespace','labelSelector':{}}]},'status':{}}",
+                          name, name);
+                bind(s, name, "alpha", "'conditions':[" WELL "]");
+                put_snapshot(s, name, 3, "-snapshot", i == 0 ? NGINX : OTHERS);
+        }
+        scene_look(s, view);
+        assert_true(s->n_needs <= PAGE_NEEDS_MAX);
+        assert_int_equal(json_array_size(json_object_get(scene_head(s), "placements")), 1);
+        assert_has(scene_head(s), "{'notShown':0,'notAsked':2}");
+        scene_args(s, "{'group':'apps','kind':'Deployment','ns':'web','name':'none'}");
+        assert_int_equal(scene_try(s, view), ERR_NOT_FOUND);
+        assert_string_equal(s->err.text,
+                            "no placement says that it holds Deployment web/none; 2 that may hold it "
+                            "were not looked into: open it from the page of a placement or of a "
+                            "cluster");
 }
 
 static void only_what_changed_is_sent(void **state)
@@ -326,13 +496,16 @@ static void any_allocation_may_fail(void **state)
 
         each_cluster_says_how_the_object_does_there(state);
         both_values_of_a_drift_stand_side_by_side(state);
+        bind_to(s, "web", 4, "zulu", "'conditions':[" WELL "]");
+        put_snapshot(s, "web", 3, "-snapshot", NGINX);
+        put_snapshot(s, "web", 4, "-snapshot", ENVELOPE("'a.yaml':" NGINX));
         for (uint64_t n = 1; fired; n++) {
                 page_doc_free(s->doc);
                 s->doc = page_doc_new(7);
                 if (scene_look_failing(s, view, n, &fired) < 0)
                         assert_int_equal(s->err.code, ERR_NO_MEMORY);
         }
-        assert_int_equal(scene_rows(s, "clusters"), 6);
+        assert_int_equal(scene_rows(s, "clusters"), 7);
 }
 
 int main(void)
@@ -346,6 +519,12 @@ int main(void)
                 SCENE_TEST(all_placements_that_hold_it_are_shown),
                 SCENE_TEST(more_placements_than_are_read_are_named),
                 SCENE_TEST(what_comes_in_an_envelope_is_known_while_it_is_not_well),
+                SCENE_TEST(revisions_tell_where_a_status_names_no_objects),
+                SCENE_TEST(during_a_rollout_clusters_of_before_may_not_have_it_yet),
+                SCENE_TEST(the_link_tells_where_it_was_found_though_nothing_selects_it_now),
+                SCENE_TEST(what_is_well_in_an_envelope_is_found_there),
+                SCENE_TEST(where_revisions_may_not_be_read_a_status_tells),
+                SCENE_TEST(of_many_placements_that_may_hold_it_not_all_are_looked_into),
                 SCENE_TEST(only_what_changed_is_sent),
                 SCENE_TEST(without_works_bindings_tell),
                 SCENE_TEST(nobody_is_said_to_hold_it_where_placements_cannot_be_read),

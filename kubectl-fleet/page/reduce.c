@@ -1,6 +1,8 @@
 #include "kubectl-fleet/page/reduce.h"
 
 #include "common/base/memory.h"
+#include "common/json/doc.h"
+#include "kubectl-fleet/page/row_parts.h"
 #include "proto/names.h"
 
 #define CONDITIONS_MAX 16 /* of one cluster that are shared; a status has six */
@@ -132,5 +134,75 @@ struct object *page_reduce_work(struct intern_table *interns, const struct objec
                 status.manifest_conditions.at[i].back_reported_status = NULL;
         less.status = &status;
         less.spec = NULL;
+        return object_block(&less.object, o, interns);
+}
+
+/* ---- resource snapshots ---- */
+
+static json_t *names_of(const json_t *manifest)
+{
+        json_t *doc = json_pack("{s:{}}", "metadata");
+        static const char *const paths[] = { "apiVersion", "kind", "metadata.name", "metadata.namespace" };
+
+        for (size_t i = 0; doc && i < ARRAY_LEN(paths); i++) {
+                const char *value = doc_get_string(manifest, paths[i]);
+
+                if (value && doc_set_string(doc, paths[i], value) < 0) {
+                        json_decref(doc);
+                        return NULL;
+                }
+        }
+        return doc;
+}
+
+static int add_enveloped(const json_t *envelope, json_t *names)
+{
+        json_t *manifest, *data = json_object();
+        const char *key;
+
+        if (!data || json_object_set_new(names, "data", data) < 0)
+                return ERR_NO_MEMORY;
+        json_object_foreach(json_object_get(envelope, "data"), key, manifest)
+                if (json_object_set_new(data, key, names_of(manifest)) < 0)
+                        return ERR_NO_MEMORY;
+        return 0;
+}
+
+static int reduce_manifest(struct arena *arena, struct slice *text)
+{
+        AUTO_JSON json_t *doc = NULL;
+        AUTO_JSON json_t *names = NULL;
+        AUTO_BUF struct buf b;
+        int code = doc_parse(*text, &doc, NULL);
+
+        buf_init(&b, text->len + 256);
+        if (code == ERR_NO_MEMORY || !(names = names_of(doc)))
+                return ERR_NO_MEMORY;
+        if (page_is_envelope(doc_get_string(doc, "kind")))
+                TRY(add_enveloped(doc, names));
+        TRY(doc_write(names, &b));
+        *text = (struct slice){ arena_strndup(arena, b.data, b.len), b.len };
+        return text->data ? 0 : ERR_NO_MEMORY;
+}
+
+struct object *page_reduce_snapshot(struct intern_table *interns, const struct object *o)
+{
+        const struct resource_snapshot *from = (const struct resource_snapshot *)o;
+        struct resource_snapshot less = *from;
+        struct resource_snapshot_spec spec;
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+
+        if (!from->spec || !from->spec->selected_resources.n)
+                return object_ref(o);
+        spec = *from->spec;
+        spec.selected_resources.at =
+                arena_memdup(&arena, spec.selected_resources.at,
+                             spec.selected_resources.n * sizeof(*spec.selected_resources.at));
+        if (!spec.selected_resources.at)
+                return NULL;
+        for (uint32_t i = 0; i < spec.selected_resources.n; i++)
+                if (reduce_manifest(&arena, &spec.selected_resources.at[i]) < 0)
+                        return NULL;
+        less.spec = &spec;
         return object_block(&less.object, o, interns);
 }

@@ -153,14 +153,53 @@ static void a_work_is_kept_without_its_manifests_once_they_are_told_of(void **st
         }
 }
 
+/* Also of Secrets and of what envelopes hold. */
+static void of_a_snapshots_manifests_their_names_are_kept(void **state)
+{
+        static const char snapshot[] =
+                "{\"metadata\":{\"name\":\"w-1\"},\"spec\":{\"selectedResources\":[{"
+                "\"apiVersion\":\"v1\",\"kind\":"
+                "\"Secret\",\"metadata\":{\"name\":\"s\",\"namespace\":\"n\",\"labels\":{"
+                "\"a\":\"b\"}},\"data\":{"
+                "\"p\":\"x\"}},{\"kind\":\"ResourceEnvelope\",\"metadata\":{\"name\":"
+                "\"e\"},\"data\":{\"1\":{\"kind\":"
+                "\"Secret\",\"stringData\":{\"p\":\"x\"}},\"2\":3}}]}}";
+        static const char *const want[] = {
+                "{\"metadata\":{\"name\":\"s\",\"namespace\":\"n\"},\"apiVersion\":\"v1\",\"kind\":"
+                "\"Secret\"}",
+                "{\"metadata\":{\"name\":\"e\"},\"kind\":\"ResourceEnvelope\",\"data\":{\"1\":{\"metadata\":{"
+                "},\"kind\":"
+                "\"Secret\"},\"2\":{\"metadata\":{}}}}",
+        };
+        struct object *o = NULL, *less = NULL;
+        const struct resource_snapshot *r;
+
+        assert_int_equal(object_decode(&cluster_resource_snapshot_kind, slice_of(snapshot), DECODE_FULL, NULL,
+                                       &o, NULL),
+                         0);
+        for (uint64_t n = 1; !less; n++) {
+                mem_fail_at(n, false);
+                less = page_reduce_snapshot(NULL, o);
+                mem_fail_at(0, false);
+        }
+        object_unref(o);
+        r = (const struct resource_snapshot *)less;
+        assert_int_equal(r->spec->selected_resources.n, 2);
+        for (size_t i = 0; i < 2; i++)
+                assert_true(slice_is(r->spec->selected_resources.at[i], want[i]));
+        object_unref(less);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(a_reduced_placement_stands_as_before),
                 cmocka_unit_test(clusters_where_all_is_well_share_their_conditions),
                 cmocka_unit_test(a_work_is_kept_without_its_manifests_once_they_are_told_of),
+                cmocka_unit_test(of_a_snapshots_manifests_their_names_are_kept),
                 cmocka_unit_test(any_allocation_may_fail),
         };
 
+        mem_hook_libraries();
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

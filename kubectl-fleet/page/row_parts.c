@@ -165,11 +165,14 @@ json_t *page_condition(struct arena *arena, const struct condition *c, int64_t g
         return page_condition_of(arena, c, generation, false);
 }
 
+bool page_is_envelope(const char *kind)
+{
+        return text_equal(kind, ENVELOPE_RESOURCE) || text_equal(kind, ENVELOPE_CLUSTER_RESOURCE);
+}
+
 bool page_is_secret(const char *kind)
 {
-        static const char *const kinds[] = { "Secret", "ResourceEnvelope", "ClusterResourceEnvelope" };
-
-        return text_in(kind, kinds, ARRAY_LEN(kinds));
+        return text_equal(kind, "Secret") || page_is_envelope(kind);
 }
 
 static json_t *envelope_of(const struct envelope_identifier *e)

@@ -31,6 +31,7 @@ json_t *page_condition_of(struct arena *arena, const struct condition *c, int64_
 /* Whether the values of such an object are not for the screen: Secrets, and envelopes, which may hold some.
  */
 bool page_is_secret(const char *kind);
+bool page_is_envelope(const char *kind);
 /* Sets group, version, kind, namespace, name and, where it came in one, envelope. */
 int page_put_identifier(json_t *row, const struct resource_identifier *id);
 /* Sets "fields", [{path, hub, member}]: text, null on the side that has none, {hidden: true} of a Secret;

@@ -34,7 +34,7 @@ bool page_fetch_same(const struct fetch *a, const struct fetch *b)
 {
         return a->kind == b->kind && text_equal(a->ns, b->ns) && text_equal(a->name, b->name) &&
                text_equal(a->selector, b->selector) && a->metadata_only == b->metadata_only &&
-               a->whole == b->whole && a->may_lack == b->may_lack;
+               a->whole == b->whole && a->names_only == b->names_only && a->may_lack == b->may_lack;
 }
 
 static void free_fetch(struct fetch *f)
@@ -54,9 +54,11 @@ static int copy_text(const char **text)
 
 static int copy_fetch(const struct fetch *f, struct fetch *ret)
 {
-        struct fetch copy = {
-                .kind = f->kind, .metadata_only = f->metadata_only, .whole = f->whole, .may_lack = f->may_lack
-        };
+        struct fetch copy = { .kind = f->kind,
+                              .metadata_only = f->metadata_only,
+                              .whole = f->whole,
+                              .names_only = f->names_only,
+                              .may_lack = f->may_lack };
         const char *texts[] = { f->ns, f->name, f->selector };
         int code = 0;
 
@@ -86,8 +88,9 @@ static int check_fetch(const struct fetch *f, struct error *err)
 /* What can be in no name and no selector stands between the parts. */
 static char *fetch_key(const struct fetch *f)
 {
-        return mem_printf("%s/%s\n%s\n%s\n%s\n%d%d", f->kind->group, f->kind->plural, or_empty(f->ns),
-                          or_empty(f->name), or_empty(f->selector), f->metadata_only, f->whole);
+        return mem_printf("%s/%s\n%s\n%s\n%s\n%d%d%d", f->kind->group, f->kind->plural, or_empty(f->ns),
+                          or_empty(f->name), or_empty(f->selector), f->metadata_only, f->whole,
+                          f->names_only);
 }
 
 /* ---- informers ---- */
@@ -101,13 +104,15 @@ static bool is_reduced(const struct fetch *f)
 {
         if (f->name || f->metadata_only)
                 return false;
-        return f->whole ? f->kind == &work_kind : is_placement(f->kind);
+        return f->names_only || (f->whole ? f->kind == &work_kind : is_placement(f->kind));
 }
 
 static struct object *reduce(void *ctx, const struct object *o)
 {
         const struct page_source *s = ctx;
 
+        if (s->fetch.names_only)
+                return page_reduce_snapshot(s->all->interns, o);
         return is_placement(s->fetch.kind) ? page_reduce_placement(s->all->interns, o)
                                            : page_reduce_work(s->all->interns, o);
 }

@@ -3,7 +3,8 @@
  *
  * A list of all placements of a kind is kept small, for it is large: of each cluster in a status what tells
  * how far it is; conditions that are True have neither message nor time. Who wants more names the placement.
- * A list of whole Works has their manifests only until the member has told of them.
+ * A list of whole Works has their manifests only until the member has told of them; one of names_only has of
+ * the manifests of resource snapshots what names them.
  */
 #pragma once
 

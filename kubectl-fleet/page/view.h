@@ -18,7 +18,7 @@ struct page_need {
         const char *problem;
         int code; /* of the problem: ERR_FORBIDDEN, ERR_RETRY ...; 0 = none */
 };
-#define PAGE_NEEDS_MAX 16
+#define PAGE_NEEDS_MAX 20
 struct page_needs {
         struct page_need at[PAGE_NEEDS_MAX];
         size_t n;

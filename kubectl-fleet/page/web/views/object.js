@@ -49,7 +49,8 @@ const SHOWS = [
         ['failed', 'in trouble', (r) => toneOf(r.standing) === 'failed'],
         ['apart', 'drifted or different', (r) => r.change],
         ['busy', 'under way', (r) => toneOf(r.standing) === 'busy'],
-        ['waits', 'waiting', (r) => toneOf(r.standing) === 'waits'],
+        ['waits', 'waiting', (r) => toneOf(r.standing) === 'waits' && !r.absent],
+        ['absent', 'not in their revision', (r) => r.absent],
         ['done', 'well', (r) => toneOf(r.standing) === 'done'],
 ];
 
@@ -100,7 +101,7 @@ function placementItem(page) {
 function writePlacement(el, p) {
         setChip(el.children[1], p.standing, p.word);
         setText(el.children[2], [p.shown ? `on ${plural(p.clusters, 'cluster')}` : 'its clusters are not shown here',
-                revisionText(p.revision), p.selects ? '' : 'in an envelope'].filter(Boolean).join(', '));
+                revisionText(p.revision), p.envelope ? `in envelope ${p.envelope}` : p.selects ? '' : 'in an envelope'].filter(Boolean).join(', '));
 }
 
 function show(root, args, page) {
@@ -121,7 +122,8 @@ function show(root, args, page) {
                                 setChildren(apart, head.drifted ? chip('busy', `drifted on ${head.drifted}`) : null,
                                         head.different ? chip('busy', `differs on ${head.different}`) : null);
                                 setText(notes, [head.hidden ? 'Values of Secrets are not shown.' : '', head.notShown
-                                        ? `${plural(head.notShown, 'placement')} more hold it; their clusters are not shown here.` : '',
+                                        ? `${plural(head.notShown, 'placement')} more hold it; their clusters are not shown here.` : '', head.notAsked
+                                        ? `${plural(head.notAsked, 'placement')} more may hold it and were not looked into.` : '',
                                 head.withoutFields ? `Of ${plural(head.withoutFields, 'cluster')} the fields are not shown: there are too many.` : '']
                                         .filter(Boolean).join(' '));
                                 setHidden(notes, !notes.textContent);
