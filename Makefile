@@ -2,7 +2,7 @@
 #
 # Layers and programs are found by folder; a new .c file needs no line here.
 #   x.c          goes into the library
-#   x_test.c     becomes a test program of its own (cmocka), run by `make unit`
+#   x_test.c     is a test (cmocka) with its own main(), run by `make unit`; those of a layer are linked to one program
 #   main_NAME.c  becomes the program build/bin/NAME
 SHELL := /bin/bash
 MAKEFLAGS += --no-builtin-rules
@@ -50,8 +50,8 @@ $(BIN)/devcluster $(BIN)/fleet-sim: ALLOCATOR := -Wl,--push-state,--no-as-needed
 endif
 
 LAYERS := common/base common/loop common/json common/template common/net proto common/kube common/ctrl hub-agent member-agent kubectl-fleet e2e
-# Fuzz targets are programs of their own (make/fuzz.mk).
-SOURCES := $(sort $(filter-out e2e/fuzz/%,$(shell find $(LAYERS) -name '*.c' -o -name '*.S' 2>/dev/null)))
+# Fuzz targets are programs of their own (make/fuzz.mk); e2e/unit has the main() of the programs of unit tests.
+SOURCES := $(sort $(filter-out e2e/fuzz/% e2e/unit/%,$(shell find $(LAYERS) -name '*.c' -o -name '*.S' 2>/dev/null)))
 TESTS := $(filter %_test.c,$(SOURCES))
 MAINS := $(filter %.c,$(foreach s,$(SOURCES),$(if $(filter main_%,$(notdir $(s))),$(s))))
 LIBRARY_SOURCES := $(filter-out $(TESTS) $(MAINS),$(SOURCES))
@@ -63,7 +63,7 @@ PRODUCT := $(OBJ)/libargosy.a
 DEVCLUSTER := $(OBJ)/libdevcluster.a $(PRODUCT)
 LIBRARY := $(OBJ)/libe2e.a $(DEVCLUSTER)
 PROGRAMS := $(foreach m,$(MAINS),$(BIN)/$(patsubst main_%.c,%,$(notdir $(m))))
-TEST_PROGRAMS := $(patsubst %.c,$(OBJ)/test/%,$(TESTS))
+TEST_OBJECTS := $(patsubst %,$(OBJ)/%.o,$(TESTS))
 
 .PHONY: build unit unit-asan test lint format generate bench sim demo demo-down test-kube fuzz spec-coverage clean help packages
 
@@ -72,10 +72,14 @@ build: $(PROGRAMS) ## build all programs into build/bin
 $(OBJ)/%.c.o: %.c
 	@mkdir -p $(@D)
 	@echo "  CC    $<"
-	@$(CC) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
+	@$(CC) $(CFLAGS_ALL) $(AS_A_TEST) -MMD -MP -c -o $@ $<
 
 # What a test does beside calling what it tests is done once: compiling it well takes longer.
 $(OBJ)/%_test.c.o: OPTIMISE += $(OPTIMISE_TESTS)
+# What main() is called in a test: e2e/unit/table names it the same.
+main_of = test_main_$(subst .,_,$(subst -,_,$(subst /,_,$(1))))
+$(TEST_OBJECTS): e2e/unit/test_main.h
+$(OBJ)/%_test.c.o: AS_A_TEST = -DTEST_MAIN=$(call main_of,$*) -include e2e/unit/test_main.h
 
 # What .incbin takes in is read off the source: the list an assembler writes is lost on a hit in a compiler cache.
 $(OBJ)/%.S.o: %.S
@@ -108,20 +112,38 @@ $(BIN)/$(patsubst main_%.c,%,$(notdir $(1))): $(OBJ)/$(1).o $(call libraries_of,
 endef
 $(foreach m,$(MAINS),$(eval $(call program_rule,$(m))))
 
+# make unit ONLY=common/json runs the tests of one folder, ONLY=common/json/patch those of one file: what begins so. Only
+# these are compiled then, and linked to programs apart from those that have all.
+ONLY ?=
+CHOSEN_TESTS := $(filter $(patsubst %.c,%,$(ONLY:./%=%))%,$(TESTS))
+TEST_PROGRAMS_IN := $(OBJ)/$(if $(ONLY),some-tests,test)
+
+# A program for the tests of each layer, and for those that put something of theirs in the place of a part of the library.
+STAND_INS := e2e/simulation/rules_ e2e/simulation/watch_
+tests_of = $(filter-out $(if $(filter $(STAND_INS),$(1)),,$(STAND_INS:%=%%)),$(filter $(1)%,$(CHOSEN_TESTS)))
+TEST_GROUPS := $(foreach g,$(STAND_INS) $(LAYERS:%=%/),$(if $(call tests_of,$(g)),$(g)))
+TEST_PROGRAMS := $(TEST_GROUPS:%=$(TEST_PROGRAMS_IN)/%tests)
+# PROGRAM:TEST of those whose path begins with one of these words: what e2e/run-tests is told.
+tests_in_programs = $(foreach g,$(TEST_GROUPS),$(patsubst %.c,$(TEST_PROGRAMS_IN)/$(g)tests:%,$(filter $(1),$(call tests_of,$(g)))))
+
 # gold takes half the time of the default linker, where it is installed.
 TEST_LINKER := $(if $(shell command -v ld.gold),-fuse-ld=gold)
-$(OBJ)/test/%: $(OBJ)/%.c.o $(LIBRARY)
-	@mkdir -p $(@D)
-	@echo "  LINK  $@"
-	@$(CC) $(OPTIMISE) $(TEST_LINKER) -o $@ $< $(LIBRARY) $(LIBS) -lcmocka
+define test_program_rule
+$(TEST_PROGRAMS_IN)/$(1)tests.c: FORCE
+	@mkdir -p $$(@D)
+	@e2e/unit/table $(patsubst %.c,%,$(2)) > $$@.new
+	@cmp -s $$@.new $$@ || mv $$@.new $$@
+
+$(TEST_PROGRAMS_IN)/$(1)tests: $(TEST_PROGRAMS_IN)/$(1)tests.c e2e/unit/unit_main.c e2e/unit/tests.h $(2:%=$(OBJ)/%.o) $(LIBRARY)
+	@echo "  LINK  $$@"
+	@$$(CC) $$(CFLAGS_ALL) $$(TEST_LINKER) -o $$@ $$< e2e/unit/unit_main.c $(2:%=$(OBJ)/%.o) $(LIBRARY) $(LIBS) -lcmocka
+endef
+$(foreach g,$(TEST_GROUPS),$(eval $(call test_program_rule,$(g),$(call tests_of,$(g)))))
 
 tests: $(TEST_PROGRAMS)
 
-# make unit ONLY=common/json runs the tests of one folder, ONLY=common/json/patch those of one file: what begins so.
-ONLY ?=
-SELECTED := $(filter $(OBJ)/test/$(patsubst %.c,%,$(ONLY:./%=%))%,$(TEST_PROGRAMS))
-unit: $(SELECTED) ## unit tests (ONLY=folder or file for some of them; VARIANT=asan under sanitizers)
-	@$(if $(SELECTED),e2e/run-tests $(OBJ)/test $(SELECTED:$(OBJ)/test/%=%),echo "no unit test's path begins with '$(ONLY)'" >&2; exit 1)
+unit: $(TEST_PROGRAMS) ## unit tests (ONLY=folder or file for some of them; VARIANT=asan under sanitizers)
+	@$(if $(CHOSEN_TESTS),e2e/run-tests $(call tests_in_programs,%),echo "no unit test's path begins with '$(ONLY)'" >&2; exit 1)
 
 unit-asan: ## unit tests under ASan and UBSan
 	@$(MAKE) --no-print-directory unit VARIANT=asan
@@ -150,5 +172,5 @@ help: ## this list
 FORCE:
 # Kept, though made on the way to a program. Of tests alone: what is secondary and missing is not made while what came of it
 # is newer, so that a source that came between two builds would be in no archive.
-.SECONDARY: $(patsubst %,$(OBJ)/%.o,$(TESTS))
+.SECONDARY: $(TEST_OBJECTS)
 -include $(shell find $(OBJ) -name '*.d' 2>/dev/null)

@@ -6,7 +6,7 @@ PICK ?=
 QUICK ?=
 WITH_SANITIZERS = --sanitized-compiler '$(CC) $(SANITIZED) $(TEST_LINKER)' --sanitized-objects $(BUILD)/asan \
 	--sanitized-archives '$(LIBRARY:$(OBJ)/%=$(BUILD)/asan/%)'
-mutants: packages build tests ## plant N=60 small bugs one at a time (SEED=s, ONLY=folder), tell which no test notices: docs/mutants.md
+mutants: packages build $(TEST_OBJECTS) ## plant N=60 small bugs one at a time (SEED=s, ONLY=folder), tell which no test notices: docs/mutants.md
 	$(if $(QUICK),,@$(MAKE) --no-print-directory VARIANT=asan mutants-sanitized)
 	@python3 e2e/mutants/mutants.py --number $(N) --seed $(SEED) --only '$(ONLY)' --pick '$(PICK)' --lanes $(LANES) \
 		$(if $(SIM_SEEDS),--sim-seeds $(SIM_SEEDS)) $(if $(QUICK),--quick) --compiler '$(CC) $(OPTIMISE) $(TEST_LINKER)' --flags '$(CFLAGS_ALL)' --libraries '$(LIBS) -lcmocka' \
@@ -14,7 +14,7 @@ mutants: packages build tests ## plant N=60 small bugs one at a time (SEED=s, ON
 
 # What the sanitized unit tests of a survivor are linked from.
 mutants-sanitized: $(LIBRARY) $(patsubst %,$(OBJ)/%.o,$(filter hub-agent/% member-agent/% common/ctrl/%,$(TESTS)))
-branches: packages build tests ## which conditions of ONLY=folder unit tests take one way only: docs/mutants.md
+branches: packages build $(TEST_OBJECTS) ## which conditions of ONLY=folder unit tests take one way only: docs/mutants.md
 	@python3 e2e/mutants/branches.py --only '$(ONLY)' --compiler '$(CC)' --flags '$(CFLAGS_ALL)' --libraries '$(LIBS) -lcmocka' \
 		--archives '$(LIBRARY)' --objects $(OBJ)
 .PHONY: mutants mutants-sanitized branches

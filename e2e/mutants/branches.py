@@ -37,7 +37,7 @@ def run(o, folder, made, tests):
     """Plays the tests. Those that fail are told, and count as far as they came."""
     program = os.path.join(folder, "program")
     for test in tests:
-        subprocess.run([o.compiler, "-fuse-ld=gold", "--coverage", "-o", program, os.path.join(o.objects, test.program), *made,
+        subprocess.run([o.compiler, "-fuse-ld=gold", "--coverage", *test.entry(), "-o", program, os.path.join(o.objects, test.program), *made,
                         *shlex.split(o.archives), *shlex.split(o.libraries)], check=True)
         done = subprocess.run([program], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                               timeout=1200, check=False)

@@ -121,7 +121,8 @@ static void numbers_have_halves(void **state)
         (void)state;
         assert_int_equal(halves(8), 4);
 }
-int main(void)
+int test_main_bank_bank_test(void);
+int test_main_bank_bank_test(void)
 {
         const struct CMUnitTest tests[] = { cmocka_unit_test(money_moves), cmocka_unit_test(numbers_have_halves) };
         return cmocka_run_group_tests(tests, NULL, NULL);

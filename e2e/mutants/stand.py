@@ -26,6 +26,11 @@ class Test:
     cpu: float = 0  # seconds, of the tree as it is
     wall: float = 0
 
+    def entry(self):
+        """How the linker finds main(): in the object of a unit test it has the name that the Makefile gives it."""
+        name = "test_main_" + re.sub(r"\W", "_", self.name)
+        return [f"-Wl,--defsym=main={name}"] if self.kind == "unit" else []
+
 
 @dataclasses.dataclass
 class Result:
@@ -130,7 +135,7 @@ class Lane:
     def link(self, test, with_mutant=True):
         program = os.path.join(self.folder, "program")
         mutant = [os.path.join(self.folder, "mutant.o")] if with_mutant else []
-        subprocess.run([*self.stand.compiler, "-Wl,-S", "-o", program, self.stand.object_of(test.program), *mutant,
+        subprocess.run([*self.stand.compiler, "-Wl,-S", *test.entry(), "-o", program, self.stand.object_of(test.program), *mutant,
                         *self.stand.archives, *self.stand.libraries], check=True, capture_output=True)
         return program
 

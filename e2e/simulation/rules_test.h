@@ -10,7 +10,9 @@
         "{'metadata':{'name':'" name "'," OF_APP "}},'spec':{'targetCluster':'" cluster                      \
         "','schedulingPolicySnapshotName':'" policy "','state':'" binding_state "'}}"
 
-/* ---- a watch of the test's own, in place of watch.c ---- */
+/* ---- a watch of the test's own, in place of watch.c ----
+ * Weak: all tests of rules are one program, in which each has the same. */
+#define IN_PLACE __attribute__((weak))
 
 struct stored {
         char cluster[32], resource[96], ns[64], name[64];
@@ -34,27 +36,27 @@ struct watch {
         struct sqlite3 *state_file; /* of member-1; the rule closes it */
 };
 
-const struct wish *watch_wish(const struct watch *w)
+IN_PLACE const struct wish *watch_wish(const struct watch *w)
 {
         return &w->wish;
 }
 
-int64_t watch_now(const struct watch *w)
+IN_PLACE int64_t watch_now(const struct watch *w)
 {
         return w->now;
 }
 
-int64_t watch_wall(const struct watch *w)
+IN_PLACE int64_t watch_wall(const struct watch *w)
 {
         return w->now + w->shift_ms;
 }
 
-void watch_judged(struct watch *w, const struct rule *r)
+IN_PLACE void watch_judged(struct watch *w, const struct rule *r)
 {
         w->judged++;
 }
 
-void watch_broken(struct watch *w, const struct rule *r, const char *format, ...)
+IN_PLACE void watch_broken(struct watch *w, const struct rule *r, const char *format, ...)
 {
         va_list args;
 
@@ -63,15 +65,15 @@ void watch_broken(struct watch *w, const struct rule *r, const char *format, ...
         va_end(args);
 }
 
-bool watch_artifact(struct watch *w, const char *agent, const char *path, uint64_t *ret_size)
+IN_PLACE bool watch_artifact(struct watch *w, const char *agent, const char *path, uint64_t *ret_size)
 {
         *ret_size = w->artifact.size;
         return text_equal(w->artifact.agent, agent) && text_equal(w->artifact.path, path);
 }
 
 /* The folders of the artifact's path. */
-void watch_folder(struct watch *w, const char *agent, const char *path,
-                  void (*fn)(void *ctx, const char *name), void *ctx)
+IN_PLACE void watch_folder(struct watch *w, const char *agent, const char *path,
+                           void (*fn)(void *ctx, const char *name), void *ctx)
 {
         const char *rest = w->artifact.path ? w->artifact.path : "";
         size_t n = strlen(path);
@@ -93,16 +95,16 @@ static struct stored *find(struct watch *w, const char *cluster, const char *res
         return NULL;
 }
 
-const json_t *watch_get(struct watch *w, const char *cluster, const char *resource, const char *ns,
-                        const char *name)
+IN_PLACE const json_t *watch_get(struct watch *w, const char *cluster, const char *resource, const char *ns,
+                                 const char *name)
 {
         const struct stored *s = find(w, cluster, resource, ns, name);
 
         return s ? s->doc : NULL;
 }
 
-void watch_each(struct watch *w, const char *cluster, const char *resource, const char *ns,
-                bool (*fn)(void *ctx, const json_t *doc), void *ctx)
+IN_PLACE void watch_each(struct watch *w, const char *cluster, const char *resource, const char *ns,
+                         bool (*fn)(void *ctx, const json_t *doc), void *ctx)
 {
         vec_for_each(&w->stored, s)
                 if (text_equal(s->cluster, cluster) && text_equal(s->resource, resource) &&
@@ -110,7 +112,7 @@ void watch_each(struct watch *w, const char *cluster, const char *resource, cons
                         return;
 }
 
-struct sqlite3 *watch_state(struct watch *w, unsigned member)
+IN_PLACE struct sqlite3 *watch_state(struct watch *w, unsigned member)
 {
         struct sqlite3 *db = member == 1 ? w->state_file : NULL;
 
