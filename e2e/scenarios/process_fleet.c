@@ -23,6 +23,7 @@ struct program_fleet {
         const char *programs, *scratch;
         bool as_installed, direct, own_server;
         int webhook_port, webhook_fd; /* of the first hub-agent: held, so that it stays ours; fd -1 = none */
+        int metrics_port, metrics_fd; /* likewise; port 0 = it serves none */
         struct server_program *server;
         struct program_agent *agents; /* [0] = hub-agent, [i] = member-i, then further hub-agents */
         struct arena arena;           /* file names */
@@ -216,6 +217,13 @@ static int lead_to_webhooks(struct program_fleet *p, unsigned index, struct erro
         return webhook_service_make(server_program_client(p->server, 0), webhook_host(p), err);
 }
 
+static const char *metrics_flag(struct program_fleet *p, unsigned index)
+{
+        if (index || !p->metrics_port)
+                return "--metrics-bind-address=0";
+        return arena_printf(&p->arena, "--metrics-bind-address=127.0.0.1:%d", p->metrics_port);
+}
+
 /* The name of the machine is how the lease tells who leads. */
 static int start_hub_agent(struct program_fleet *p, unsigned index, struct error *err)
 {
@@ -230,7 +238,7 @@ static int start_hub_agent(struct program_fleet *p, unsigned index, struct error
                 "--kubeconfig",
                 config,
                 "--leader-elect=true",
-                "--metrics-bind-address=0",
+                metrics_flag(p, index),
                 "--health-probe-bind-address=0",
                 p->fleet.webhooks ? "--enable-webhook=true" : "--enable-webhook=false",
                 p->fleet.webhooks ? "--enable-guard-rail=true" : "--enable-guard-rail=false",
@@ -388,6 +396,8 @@ static struct fleet *close_fleet(struct fleet *f)
                 server_program_stop(p->server);
         if (p->webhook_fd >= 0)
                 close(p->webhook_fd);
+        if (p->metrics_fd >= 0)
+                close(p->metrics_fd);
         mem_free(p->agents);
         arena_free(&p->arena);
         mem_free(p);
@@ -404,6 +414,7 @@ static int start_own_server(struct program_fleet *p, const struct process_fleet_
                                                    .programs = o->programs,
                                                    .scratch = o->scratch,
                                                    .members = o->members,
+                                                   .watch_history = o->watch_history,
                                                    .webhook_port = p->webhook_port };
 
         TRY(server_program_start(&so, &p->server, err));
@@ -427,6 +438,8 @@ static int open_all(struct program_fleet *p, const struct process_fleet_options 
 
         p->server = o->server;
         TRY(process_reserve_port(&p->webhook_port, &p->webhook_fd, err));
+        if (o->metrics)
+                TRY(process_reserve_port(&p->metrics_port, &p->metrics_fd, err));
         if (!p->server)
                 TRY(start_own_server(p, o, err));
         w = server_program_world(p->server);
@@ -449,7 +462,7 @@ int process_fleet_open(const struct process_fleet_options *o, struct fleet **ret
 
         if (!p)
                 return error_no_memory(err);
-        p->webhook_fd = -1;
+        p->webhook_fd = p->metrics_fd = -1;
         p->programs = o->programs;
         p->scratch = o->scratch;
         p->direct = o->direct;
@@ -478,4 +491,9 @@ int process_fleet_pid(struct fleet *f, const char *name)
 int process_fleet_webhook_port(const struct fleet *f)
 {
         return of((struct fleet *)f)->webhook_port;
+}
+
+int process_fleet_metrics_port(const struct fleet *f)
+{
+        return of((struct fleet *)f)->metrics_port;
 }

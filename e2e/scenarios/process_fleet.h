@@ -7,11 +7,13 @@
 struct process_fleet_options {
         struct loop *loop; /* real */
         const struct log_sink *log_sink;
-        const char *programs;          /* folder with devcluster, hub-agent and member-agent */
-        const char *scratch;           /* an empty folder for files; borrowed while the fleet lives */
-        unsigned members, hub_agents;  /* hub_agents: 0 = 1 */
-        bool as_installed;             /* heartbeats and leases as the charts set them, not short for tests */
-        bool direct;                   /* agents speak to the hub without a relay: set_link is refused */
+        const char *programs;         /* folder with devcluster, hub-agent and member-agent */
+        const char *scratch;          /* an empty folder for files; borrowed while the fleet lives */
+        unsigned members, hub_agents; /* hub_agents: 0 = 1 */
+        bool as_installed;            /* heartbeats and leases as the charts set them, not short for tests */
+        bool direct;                  /* agents speak to the hub without a relay: set_link is refused */
+        bool metrics;                 /* the first hub-agent serves its metrics, without credentials */
+        unsigned watch_history; /* of a devcluster of its own: events kept for watches; 0 = its default */
         struct server_program *server; /* borrowed, with at least so many members; NULL = a devcluster of its
                                           own */
         bool prepared;                 /* that server's clusters are (fleet_prepare) */
@@ -23,3 +25,5 @@ int process_fleet_open(const struct process_fleet_options *o, struct fleet **ret
 int process_fleet_pid(struct fleet *f, const char *program);
 /* Where the first hub-agent serves its webhooks, on 127.0.0.1; not with real Kubernetes. */
 int process_fleet_webhook_port(const struct fleet *f);
+/* Where it serves its metrics, on 127.0.0.1; 0 if it does not. */
+int process_fleet_metrics_port(const struct fleet *f);

@@ -110,19 +110,22 @@ static int wait_ready(struct server_program *s, struct error *err)
 
 static int start_devcluster(struct server_program *s, struct error *err)
 {
-        const char *argv[] = { arena_printf(&s->arena, "%s/devcluster", s->o.programs),
-                               "--data",
-                               in_scratch(s, "data"),
-                               "--port",
-                               arena_printf(&s->arena, "%d", s->port),
-                               "--clusters",
-                               cluster_names(s),
-                               "--kubeconfig",
-                               in_scratch(s, "kubeconfig"),
-                               s->o.webhook_port ? "--service-address" : NULL,
-                               arena_printf(&s->arena, "fleet-system/fleetwebhook=127.0.0.1:%d",
-                                            s->o.webhook_port),
-                               NULL };
+        const char *argv[] = {
+                arena_printf(&s->arena, "%s/devcluster", s->o.programs),
+                s->o.watch_history ? arena_printf(&s->arena, "--watch-history=%u", s->o.watch_history)
+                                   : "--watch-history=10000",
+                "--data",
+                in_scratch(s, "data"),
+                "--port",
+                arena_printf(&s->arena, "%d", s->port),
+                "--clusters",
+                cluster_names(s),
+                "--kubeconfig",
+                in_scratch(s, "kubeconfig"),
+                s->o.webhook_port ? "--service-address" : NULL,
+                arena_printf(&s->arena, "fleet-system/fleetwebhook=127.0.0.1:%d", s->o.webhook_port),
+                NULL
+        };
 
         return process_start(s->world.loop, argv, NULL, log_file(s), &s->process, err);
 }
