@@ -27,26 +27,56 @@ static int patch_status(struct answering *a, const struct object *o, const char 
                         &r, err);
 }
 
+/* Whoever deletes a Work waits until its member has taken away what it placed. */
+static int let_go(struct answering *a, const struct object *o, struct error *err)
+{
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        struct http_response r;
+        AUTO_BUF struct buf path;
+
+        buf_init(&path, 1024);
+        buf_printf(&path, "/apis/%s/namespaces/%s/%s/%s", o->kind->api_version, o->meta.ns, o->kind->plural,
+                   o->meta.name);
+        return kube_raw(a->hub, "PATCH", path.data, "application/merge-patch+json",
+                        SLICE("{\"metadata\":{\"finalizers\":null}}"), &arena, &r, err);
+}
+
 static int answer_work(struct answering *a, const struct object *o, const char *now, struct error *err)
 {
         long long generation = o->meta.generation;
         char body[512];
 
+        a->n_works++;
+        if (o->meta.deletion_ms != TIME_NONE)
+                return let_go(a, o, err);
         snprintf(body, sizeof(body),
                  "{\"status\":{\"conditions\":[" CONDITION("Applied") "," CONDITION("Available") "]}}", now,
                  generation, now, generation);
-        a->n_works++;
         return patch_status(a, o, body, err);
 }
 
-static int join_member(struct answering *a, const struct object *o, const char *now, struct error *err)
-{
-        char body[768];
+#define OBSERVED(name, value) "\"" name "\":{\"value\":\"" value "\",\"observationTime\":\"%s\"}"
+#define AMOUNTS(name, cpu, memory) "\"" name "\":{\"cpu\":\"" cpu "\",\"memory\":\"" memory "\"}"
+#define PROPERTIES                                                                                           \
+        "\"properties\":{" OBSERVED("kubernetes-fleet.io/node-count",                                        \
+                                    "3") "," OBSERVED("k8s.io/k8s-version", "v1.34.4") "}"
+#define USAGE                                                                                                \
+        "\"resourceUsage\":{" AMOUNTS("capacity", "12", "48Gi") "," AMOUNTS(                                 \
+                "allocatable", "11400m", "45Gi") "," AMOUNTS("available", "5100m",                           \
+                                                             "21Gi") ",\"observationTime\":\"%s\"}"
+#define AGENT                                                                                                \
+        "\"agentStatus\":[{\"type\":\"MemberAgent\",\"lastReceivedHeartbeat\":\"%s\","                       \
+        "\"conditions\":[" CONDITION("Joined") "," CONDITION("Healthy") "]}]"
 
-        snprintf(body, sizeof(body),
-                 "{\"status\":{\"agentStatus\":[{\"type\":\"MemberAgent\",\"lastReceivedHeartbeat\":\"%s\","
-                 "\"conditions\":[" CONDITION("Joined") "," CONDITION("Healthy") "]}]}}",
-                 now, now, 1LL, now, 1LL);
+/* What a member-agent writes with each heartbeat: the cluster's properties have been looked at again. */
+static int beat(struct answering *a, const struct object *o, const char *now, struct error *err)
+{
+        long long generation = o->meta.generation;
+        char joined[RFC3339_SIZE], body[2048];
+
+        time_format_rfc3339(o->meta.creation_ms, joined);
+        snprintf(body, sizeof(body), "{\"status\":{" PROPERTIES "," USAGE "," AGENT "}}", now, now, now, now,
+                 joined, generation, joined, generation);
         return patch_status(a, o, body, err);
 }
 
@@ -56,8 +86,21 @@ static int answer(struct answering *a, const struct object *o, struct error *err
         int code;
 
         time_format_rfc3339(loop_wall_ms(a->hub->world->loop), now);
-        code = o->kind == &work_kind ? answer_work(a, o, now, err) : join_member(a, o, now, err);
+        if (o->kind == &work_kind) {
+                code = answer_work(a, o, now, err);
+        } else {
+                code = beat(a, o, now, err);
+                a->n_joined++;
+        }
         return code == ERR_NOT_FOUND ? 0 : code;
+}
+
+static void keep_failure(struct answering *a, int code, const struct error *err)
+{
+        if (code == ERR_CANCELLED || a->code < 0)
+                return;
+        a->code = code;
+        a->err = *err;
 }
 
 static void answer_all(void *ctx)
@@ -78,13 +121,47 @@ static void answer_all(void *ctx)
                 o = a->due.at[a->next++];
                 code = answer(a, o, &err);
                 object_unref(o);
+                if (code < 0)
+                        keep_failure(a, code, &err);
                 if (code == ERR_CANCELLED)
                         return;
-                if (code < 0 && a->code == 0) {
-                        a->code = code;
-                        a->err = err;
-                }
         }
+}
+
+/* One round of heartbeats takes heartbeat_ms, whatever the number of members. */
+static int beat_round(struct answering *a, struct error *err)
+{
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        struct loop *l = a->hub->world->loop;
+        int64_t began = loop_now_ms(l);
+        struct object_list all;
+
+        if (informer_list(a->members, &arena, &all) < 0)
+                return error_no_memory(err);
+        for (size_t i = 0; i < all.n; i++) {
+                char now[RFC3339_SIZE];
+                int64_t due = began + a->heartbeat_ms * (int64_t)(i + 1) / (int64_t)all.n;
+                int code;
+
+                TRY(fiber_sleep(l, MAX(due - loop_now_ms(l), 0)));
+                time_format_rfc3339(loop_wall_ms(l), now);
+                code = beat(a, all.at[i], now, err);
+                if (code < 0 && code != ERR_NOT_FOUND)
+                        return code;
+                a->n_beats++;
+        }
+        return all.n ? 0 : fiber_sleep(l, a->heartbeat_ms);
+}
+
+static void beat_all(void *ctx)
+{
+        struct answering *a = ctx;
+        struct error err = { 0 };
+        int code = informer_wait_synced(a->members, DEADLINE_NONE);
+
+        while (code == 0)
+                code = beat_round(a, &err);
+        keep_failure(a, code, &err);
 }
 
 /* ---- what is seen ---- */
@@ -99,11 +176,15 @@ static void note(struct answering *a, const struct object *o)
 static void note_work(void *ctx, const struct informer_event *e)
 {
         const struct work *w = (const struct work *)e->now;
+        bool leaves = e->now->meta.deletion_ms != TIME_NONE;
+        bool known = e->type == INFORMER_UPDATED && e->old->meta.generation == e->now->meta.generation &&
+                     (e->old->meta.deletion_ms != TIME_NONE) == leaves;
 
-        if (e->type != INFORMER_DELETED &&
-            !(w->status &&
-              condition_is_true(&w->status->conditions, CONDITION_AVAILABLE, w->object.meta.generation)) &&
-            !(e->type == INFORMER_UPDATED && e->old->meta.generation == e->now->meta.generation))
+        if (e->type == INFORMER_DELETED || known)
+                return;
+        if (leaves ? e->now->meta.n_finalizers > 0
+                   : !(w->status && condition_is_true(&w->status->conditions, CONDITION_AVAILABLE,
+                                                      w->object.meta.generation)))
                 note(ctx, e->now);
 }
 
@@ -126,10 +207,10 @@ static int watch(struct answering *a, const struct kind *kind, informer_handler 
         return 0;
 }
 
-int answering_open(struct answering *a, struct kube_client *hub, struct fiber_group *parent,
-                   struct error *err)
+int answering_open(struct answering *a, struct kube_client *hub, int64_t heartbeat_ms,
+                   struct fiber_group *parent, struct error *err)
 {
-        *a = (struct answering){ .hub = hub };
+        *a = (struct answering){ .hub = hub, .heartbeat_ms = heartbeat_ms };
         a->group = fiber_group_new(hub->world->loop, parent, "members that answer");
         if (!a->group)
                 return error_no_memory(err);
@@ -138,6 +219,8 @@ int answering_open(struct answering *a, struct kube_client *hub, struct fiber_gr
         for (int i = 0; i < ANSWERERS; i++)
                 if (!fiber_spawn(a->group, "member", answer_all, a))
                         return error_no_memory(err);
+        if (heartbeat_ms && !fiber_spawn(a->group, "heartbeats", beat_all, a))
+                return error_no_memory(err);
         return 0;
 }
 

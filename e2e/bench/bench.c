@@ -51,18 +51,21 @@ static double rollup_kb(const char *text, const char *name)
 int bench_usage(struct world *w, int pid, struct bench_usage *ret, struct error *err)
 {
         char path[64];
-        AUTO_FREE char *rollup = NULL, *sched = NULL;
+        AUTO_FREE char *rollup = NULL, *sched = NULL, *status = NULL;
         size_t n;
         snprintf(path, sizeof(path), "/proc/%d/smaps_rollup", pid);
         TRY(w->files->read(w->ctx, path, PROC_FILE_MAX, &rollup, &n, err));
         snprintf(path, sizeof(path), "/proc/%d/schedstat", pid);
         TRY(w->files->read(w->ctx, path, PROC_FILE_MAX, &sched, &n, err));
+        snprintf(path, sizeof(path), "/proc/%d/status", pid);
+        TRY(w->files->read(w->ctx, path, PROC_FILE_MAX, &status, &n, err));
         int64_t ns = 0;
         struct slice first = { sched, strcspn(sched, " ") };
         if (!slice_parse_i64(first, &ns))
                 return error_set(err, ERR_SYSTEM, "%s: not as expected", path);
         ret->rss_mb = rollup_kb(rollup, "\nRss:") / 1024;
         ret->private_mb = (rollup_kb(rollup, "Private_Clean:") + rollup_kb(rollup, "Private_Dirty:")) / 1024;
+        ret->peak_rss_mb = rollup_kb(status, "VmHWM:") / 1024;
         ret->cpu_ns = ns;
         return 0;
 }
@@ -132,12 +135,26 @@ static void run_body(void *ctx)
                 fprintf(stderr, "%s: %s\n", error_code_name(b->code), f->err.text);
 }
 
+static int count_words(const char *text)
+{
+        int n = 0;
+        for (; *(text += strspn(text, " ")); text += strcspn(text, " "))
+                n++;
+        return n;
+}
+
 int bench_main(int argc, char **argv, const char *name, int (*body)(struct bench *b, struct error *err))
 {
-        struct bench b = { .body = body };
+        return bench_main_with(argc, argv, name, "", body);
+}
+
+int bench_main_with(int argc, char **argv, const char *name, const char *more,
+                    int (*body)(struct bench *b, struct error *err))
+{
+        struct bench b = { .body = body, .more = argv + 3 };
         struct bench_fiber f = { .bench = &b };
-        if (argc != 3) {
-                fprintf(stderr, "usage: %s PROGRAMS SCRATCH\n", name);
+        if (argc != 3 + count_words(more)) {
+                fprintf(stderr, "usage: %s PROGRAMS SCRATCH%s%s\n", name, *more ? " " : "", more);
                 return 2;
         }
         b.programs = argv[1];

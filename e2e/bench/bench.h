@@ -12,6 +12,7 @@ double bench_percentile(double *at, size_t n, unsigned percent);
 
 struct bench_usage {
         double rss_mb, private_mb; /* 2^20 bytes; private: clean and dirty pages of nobody else */
+        double peak_rss_mb;        /* since it began */
         int64_t cpu_ns;            /* of its main thread, where the loop runs */
 };
 int bench_usage(struct world *w, int pid, struct bench_usage *ret, struct error *err);
@@ -31,11 +32,15 @@ struct bench {
         const struct log_sink *log_sink;
         struct fiber_group *group;
         const char *programs, *scratch;
+        char **more; /* arguments behind these */
         int (*body)(struct bench *b, struct error *err);
         int code;
 };
 /* `NAME PROGRAMS SCRATCH`: runs body in a fiber on a real loop. The program's exit code: 0; 1 with the error
  * on stderr; 2 = bad arguments. */
 int bench_main(int argc, char **argv, const char *name, int (*body)(struct bench *b, struct error *err));
+/* The same with as many arguments more as there are words in `more`, which says what they are. */
+int bench_main_with(int argc, char **argv, const char *name, const char *more,
+                    int (*body)(struct bench *b, struct error *err));
 /* A fleet of programs with the intervals that the charts set, as they speak to each other in production. */
 int bench_fleet_open(struct bench *b, unsigned members, struct fleet **ret, struct error *err);
