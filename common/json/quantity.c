@@ -11,12 +11,13 @@ typedef unsigned __int128 uint128;
 static const char bad_format[] =
         "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 
+#define SUFFIX_MAX 2
 struct suffix {
-        const char *name;
+        char name[SUFFIX_MAX + 1];
         int8_t base, exponent;
 };
 static const struct suffix suffixes[] = {
-        { "n", 10, -9 }, { "u", 10, -6 }, { "m", 10, -3 }, { "", 10, 0 },   { "k", 10, 3 },  { "M", 10, 6 },
+        { "", 10, 0 },   { "n", 10, -9 }, { "u", 10, -6 }, { "m", 10, -3 }, { "k", 10, 3 },  { "M", 10, 6 },
         { "G", 10, 9 },  { "T", 10, 12 }, { "P", 10, 15 }, { "E", 10, 18 }, { "Ki", 2, 10 }, { "Mi", 2, 20 },
         { "Gi", 2, 30 }, { "Ti", 2, 40 }, { "Pi", 2, 50 }, { "Ei", 2, 60 },
 };
@@ -38,6 +39,16 @@ static struct slice take_while(struct slice *rest, const char *set)
         return head;
 }
 
+static struct slice take_digits(struct slice *rest)
+{
+        struct slice head = { rest->data, 0 };
+        while (head.len < rest->len && head.data[head.len] >= '0' && head.data[head.len] <= '9')
+                head.len++;
+        rest->data += head.len;
+        rest->len -= head.len;
+        return head;
+}
+
 static bool take_char(struct slice *rest, char a, char b)
 {
         if (!rest->len || (rest->data[0] != a && rest->data[0] != b))
@@ -49,36 +60,47 @@ static bool take_char(struct slice *rest, char a, char b)
 
 static int split(struct slice text, struct parts *ret, struct error *err)
 {
-        static const char digits[] = "0123456789";
         struct slice rest = text;
         struct parts p = { .negative = rest.len && rest.data[0] == '-' };
         take_char(&rest, '+', '-');
-        p.whole = take_while(&rest, digits);
+        p.whole = take_digits(&rest);
         if (take_char(&rest, '.', '.'))
-                p.fraction = take_while(&rest, digits);
+                p.fraction = take_digits(&rest);
         if (!p.whole.len && !p.fraction.len)
                 return error_set(err, ERR_INVALID, "%s",
                                  text.len ? "unable to parse numeric part of quantity" : bad_format);
         p.suffix = rest;
         take_while(&rest, "eEinumkKMGTP");
         take_char(&rest, '+', '-');
-        take_while(&rest, digits);
+        take_digits(&rest);
         if (rest.len)
                 return error_set(err, ERR_INVALID, "%s", bad_format);
         *ret = p;
         return 0;
 }
 
+static const struct suffix *find_suffix(struct slice text)
+{
+        char name[SUFFIX_MAX + 1] = "";
+        if (text.len > SUFFIX_MAX)
+                return NULL;
+        for (size_t i = 0; i < text.len; i++)
+                name[i] = text.data[i];
+        for (size_t i = 0; i < ARRAY_LEN(suffixes); i++)
+                if (memcmp(name, suffixes[i].name, sizeof(name)) == 0)
+                        return &suffixes[i];
+        return NULL;
+}
+
 /* "Ki" -> 2^10, "m" -> 10^-3, "e3" -> 10^3. */
 static int read_suffix(struct slice text, int *ret_base, int *ret_exponent, enum quantity_format *ret_format,
                        struct error *err)
 {
-        for (size_t i = 0; i < ARRAY_LEN(suffixes); i++) {
-                if (!slice_is(text, suffixes[i].name))
-                        continue;
-                *ret_base = suffixes[i].base;
-                *ret_exponent = suffixes[i].exponent;
-                *ret_format = suffixes[i].base == 2 ? QUANTITY_BINARY_SI : QUANTITY_DECIMAL_SI;
+        const struct suffix *known = find_suffix(text);
+        if (known) {
+                *ret_base = known->base;
+                *ret_exponent = known->exponent;
+                *ret_format = known->base == 2 ? QUANTITY_BINARY_SI : QUANTITY_DECIMAL_SI;
                 return 0;
         }
         int64_t exponent;
@@ -115,9 +137,24 @@ static int128 read_digits(struct slice digits, bool fraction, int128 v, int *sca
         return v;
 }
 
+/* Nearly all quantities: whole in nano units, and far from what does not fit. */
+static bool is_plain(int128 v, int scale, int shift)
+{
+        return v <= INT64_MAX && scale >= -9 && scale <= 0 && shift <= 30;
+}
+
+static int128 plain_to_nano(int128 v, int scale, int shift)
+{
+        static const int64_t powers[] = { 1,      10,      100,      1000,      10000,
+                                          100000, 1000000, 10000000, 100000000, 1000000000 };
+        return v * ((int128)1 << shift) * powers[scale + 9];
+}
+
 /* v * 10^scale * 2^shift in nano units; what is left over rounds away from zero. */
 static int128 to_nano(int128 v, int scale, int shift, bool sticky)
 {
+        if (!sticky && is_plain(v, scale, shift))
+                return plain_to_nano(v, scale, shift);
         if (!v && !sticky)
                 return 0;
         /* Powers of two first while they fit, else the low decimals go first: both orders saturate only when
