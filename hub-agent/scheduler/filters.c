@@ -161,6 +161,4 @@ static enum verdict filter_taken(struct cycle *c, struct candidate *k, const cha
         return k->taken ? ALREADY_SELECTED : SUCCESS;
 }
 
-const struct plugin same_placement_plugin = { .name = "SamePlacementAntiAffinity",
-                                              .per_pick = true,
-                                              .filter = filter_taken };
+const struct plugin same_placement_plugin = { .name = "SamePlacementAntiAffinity", .filter = filter_taken };

@@ -6,16 +6,14 @@
 /* One member cluster during a cycle. */
 struct candidate {
         const struct member_cluster *cluster;
-        bool taken; /* holds a scheduled or bound binding of the active snapshot */
+        bool taken; /* holds a scheduled or bound binding of the active snapshot, or is to get one */
         const struct binding *obsolete, *unscheduled,
                 *deleting;    /* the first by name that it holds; NULL = none */
         bool picked;          /* in this cycle: gets a binding, or keeps one */
         const char *filtered; /* reason, NULL = passed */
         bool counts_time;     /* the reason told tells minutes that have gone by */
-        bool out, scored;     /* by stages that are the same for every pick of a cycle: filtered; scored */
-        const char *violated; /* topology constraint it would break, NULL = none */
         int32_t topology, affinity;
-        int32_t spread_score;                               /* of the topology plugin's pre-filter */
+        struct cell *cell;                                  /* of ranking.c; NULL = it cannot be picked */
         const char *unreadable_property, *unreadable_value; /* one that is no quantity; NULL = none seen */
 };
 
@@ -26,18 +24,18 @@ struct cycle {
         struct error *err;
         struct candidate *candidates; /* one per cluster, in name order */
         size_t n;
-        struct value_range *ranges; /* of the preferred terms' sorters, by term */
+        struct term_memo *required;        /* of affinity.c, by term */
+        struct preference_memo *preferred; /* likewise */
         bool skip_filter[8], skip_score[8];
-        bool filtered_once, scored_once; /* what is the same for every pick was run */
+        uint64_t steps; /* clusters, domains and cells looked at */
 };
 
 enum verdict { SUCCESS, UNSCHEDULABLE, ALREADY_SELECTED, SKIP, FAILED };
 
-/* Any stage may be NULL. FAILED: cycle->err says why. */
+/* Asked once in a cycle: what changes from pick to pick is ranking.c. Any stage may be NULL. FAILED:
+ * cycle->err says why. */
 struct plugin {
         const char *name;
-        bool per_pick; /* looks at what was picked before in the cycle; the others are asked once */
-        int64_t (*post_batch)(struct cycle *c);      /* at most so many in one pick; < 0 = no wish */
         enum verdict (*pre_filter)(struct cycle *c); /* SKIP: its filter does not run */
         enum verdict (*filter)(struct cycle *c, struct candidate *k, const char **ret_reason);
         enum verdict (*pre_score)(struct cycle *c);                  /* SKIP: its score does not run */
@@ -45,12 +43,13 @@ struct plugin {
 };
 
 extern const struct plugin cluster_affinity_plugin, cluster_eligibility_plugin, namespace_affinity_plugin,
-        taint_toleration_plugin, same_placement_plugin, topology_spread_plugin;
+        taint_toleration_plugin, same_placement_plugin;
 
 /* Runs PreFilter and Filter over all candidates: sets `filtered`; taken ones are left out by the caller. */
 int framework_filter(struct cycle *c);
-int framework_score(struct cycle *c);
-int64_t framework_batch_limit(struct cycle *c, int64_t wanted);
+/* PreScore, and then Score for one candidate. */
+int framework_begin_scores(struct cycle *c);
+int framework_score(struct cycle *c, struct candidate *k);
 struct candidate *candidate_find(const struct cycle *c, const char *cluster); /* NULL = none */
 bool candidate_is_open(const struct candidate *k);                            /* neither filtered nor taken */
 
@@ -77,7 +76,3 @@ bool property_order_known(const char *order);
 /* The first thing in a policy that no cluster can be measured by, as field and rule; NULL in *ret = none. 0
  * or ERR_NO_MEMORY. */
 int policy_problem(struct arena *arena, const struct placement_policy *p, const char **ret);
-
-/* A term's label and property parts: 1, 0 or ERR_INVALID. Preferred terms use the label part only. */
-int term_labels_match(const struct cluster_selector_term *t, const struct member_cluster *c,
-                      struct error *err);

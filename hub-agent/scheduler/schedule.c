@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "common/base/digest.h"
-#include "hub-agent/scheduler/framework.h"
+#include "hub-agent/scheduler/ranking.h"
 #include "hub-agent/scheduler/report.h"
 
 /* Bindings by class; the first test that holds decides (spec 6). */
@@ -321,57 +321,38 @@ static int scale_down(struct cycle *c, struct classes *k, int64_t wanted, struct
         return report_picks(&r);
 }
 
-/* Better first: topology, affinity, had the placement before, greater name (spec 12.4). */
-static int by_rank(const void *a, const void *b)
+/* Those that come next in the order of their rank, as many as are told. */
+static int note_not_picked(struct cycle *c, struct ranking *ranking, struct report_input *r)
 {
-        const struct candidate *x = *(const struct candidate *const *)a,
-                               *y = *(const struct candidate *const *)b;
+        struct candidate **next = ARENA_NEW_ARRAY(c->arena, struct candidate *, UNSELECTED_MAX);
 
-        if (x->topology != y->topology)
-                return x->topology > y->topology ? -1 : 1;
-        if (x->affinity != y->affinity)
-                return x->affinity > y->affinity ? -1 : 1;
-        if (!x->obsolete != !y->obsolete)
-                return x->obsolete ? -1 : 1;
-        return strcmp(y->cluster->object.meta.name, x->cluster->object.meta.name);
+        if (!next)
+                return error_no_memory(c->err);
+        r->not_picked = next;
+        while (r->n_not_picked < UNSELECTED_MAX && (next[r->n_not_picked] = ranking_take(ranking)))
+                r->n_not_picked++;
+        return 0;
 }
 
-static size_t rank(struct cycle *c, struct candidate **ranked)
-{
-        size_t n = 0;
-
-        for (size_t i = 0; i < c->n; i++)
-                if (candidate_is_open(&c->candidates[i]))
-                        ranked[n++] = &c->candidates[i];
-        qsort(ranked, n, sizeof(ranked[0]), by_rank);
-        return n;
-}
-
-/* With topology constraints every pick changes the scores of the next one, so the picks are made one at a
- * time, here in memory; all are written together. */
+/* With topology constraints every pick changes the scores of the next one. All are written together. */
 static int scale_up(struct cycle *c, const struct classes *k, int64_t wanted, struct schedule_plan *p)
 {
-        struct candidate **ranked = ARENA_NEW_ARRAY(c->arena, struct candidate *, c->n + 1);
         struct report_input r = { .c = c, .plan = p, .wanted = wanted, .kept = { k->scheduled, k->bound } };
-        int64_t missing = wanted - (int64_t)(k->scheduled.n + k->bound.n), limit, made;
-        size_t n;
+        int64_t missing = wanted - (int64_t)(k->scheduled.n + k->bound.n);
+        struct ranking ranking;
+        struct candidate *best;
 
-        if (!ranked)
-                return error_no_memory(c->err);
-        do {
-                limit = framework_batch_limit(c, missing);
-                TRY(framework_filter(c));
-                TRY(framework_score(c));
-                n = rank(c, ranked);
-                for (made = 0; made < limit && (size_t)made < n; made++)
-                        TRY(plan_pick(c, ranked[made], true, p));
-                for (int64_t i = 0; i < made && made < missing; i++)
-                        ranked[i]->taken = true;
-                missing -= made;
-        } while (missing > 0 && made == limit && limit > 0);
+        TRY(framework_filter(c));
+        TRY(ranking_begin(c, &ranking));
+        while (missing > 0 && (best = ranking_take(&ranking))) {
+                TRY(plan_pick(c, best, true, p));
+                best->taken = true;
+                if (--missing > 0)
+                        TRY(ranking_count(&ranking, best));
+        }
+        TRY(ranking_tell(&ranking));
         plan_unschedule_rest(c, k, p);
-        r.not_picked = ranked + made;
-        r.n_not_picked = n - (size_t)made;
+        TRY(note_not_picked(c, &ranking, &r));
         return report_picks(&r);
 }
 
@@ -538,6 +519,7 @@ int schedule_cycle(struct arena *arena, const struct schedule_input *in, struct 
                 TRY(explain(&c, &k, &departures, pick(&c, &k, &plan), &plan));
         plan_unreadable(&c, &plan);
         plan_silent(&c, &plan);
+        plan.steps = c.steps;
         if (in->tell_all)
                 TRY(plan_verdicts(&c, &plan));
         *ret = plan;

@@ -70,6 +70,7 @@ struct schedule_plan {
         size_t n_unreadable;
         const struct member_cluster **silent; /* out of the question for the time that has gone by */
         size_t n_silent;
+        uint64_t steps; /* what it cost: clusters, domains and groups of clusters that were looked at */
 };
 
 /* ERR_INVALID for a snapshot without its generation. A policy that cannot be evaluated (unknown

@@ -1,184 +1,139 @@
-/* TopologySpreadConstraints. spec/scheduler.md 11.6, 12.2. */
-#include "hub-agent/scheduler/framework.h"
+#include "hub-agent/scheduler/topology.h"
 
 #define SOFT_PENALTY 1000
-
-static int64_t post_batch(struct cycle *c)
-{
-        return c->policy && c->policy->topology_spread_constraints.n > 0 ? 1 : -1;
-}
 
 static bool is_hard(const struct topology_spread_constraint *t)
 {
         return !text_equal(t->when_unsatisfiable, WHEN_UNSATISFIABLE_SCHEDULE_ANYWAY);
 }
 
-static int64_t max_skew(const struct topology_spread_constraint *t)
+static int constraint_init(struct cycle *c, const struct topology_spread_constraint *t,
+                           struct constraint *ret)
 {
-        return t->max_skew.set ? t->max_skew.value : 1;
+        *ret = (struct constraint){ .key = t->topology_key,
+                                    .hard = is_hard(t),
+                                    .max_skew = t->max_skew.set ? t->max_skew.value : 1,
+                                    .by_value = map_of_arena(c->arena),
+                                    .domains = ARENA_NEW_ARRAY(c->arena, struct domain *, c->n + 1),
+                                    .level = ARENA_NEW_ARRAY(c->arena, uint32_t, c->n + 2) };
+        return ret->by_value && ret->domains && ret->level ? 0 : error_no_memory(c->err);
 }
 
-/* Clusters with the placement, by value of the constraint's label. */
-struct domain {
-        const char *value;
-        int64_t count;
-};
-struct domains {
-        struct domain *at;
-        size_t n;
-        int64_t smallest, second, largest;
-};
-
-static const char *domain_value(const struct candidate *k, const char *key)
+int topology_init(struct cycle *c, struct topology *ret)
 {
-        return label_of(&k->cluster->object, key);
-}
+        uint32_t n = c->policy ? c->policy->topology_spread_constraints.n : 0;
 
-static struct domain *domain_find(const struct domains *d, const char *value)
-{
-        for (size_t i = 0; i < d->n; i++)
-                if (text_equal(d->at[i].value, value))
-                        return &d->at[i];
-        return NULL;
-}
-
-static void find_extremes(struct domains *d)
-{
-        d->smallest = d->second = INT64_MAX;
-        d->largest = 0;
-        for (size_t i = 0; i < d->n; i++) {
-                int64_t n = d->at[i].count;
-
-                if (n < d->smallest) {
-                        d->second = d->smallest;
-                        d->smallest = n;
-                } else if (n < d->second) {
-                        d->second = n;
-                }
-                d->largest = MAX(d->largest, n);
-        }
-        if (d->second == INT64_MAX)
-                d->second = d->smallest;
-}
-
-static int count_domains(struct cycle *c, const char *key, struct domains *ret)
-{
-        *ret = (struct domains){ .at = ARENA_NEW_ARRAY(c->arena, struct domain, c->n + 1) };
-        if (!ret->at)
+        *ret = (struct topology){ .constraints = ARENA_NEW_ARRAY(c->arena, struct constraint, n + 1) };
+        if (!ret->constraints)
                 return error_no_memory(c->err);
-        for (size_t i = 0; i < c->n; i++) {
-                const char *value = domain_value(&c->candidates[i], key);
-                struct domain *d;
+        for (uint32_t i = 0; i < n; i++)
+                TRY(constraint_init(c, &c->policy->topology_spread_constraints.at[i],
+                                    &ret->constraints[ret->n++]));
+        return 0;
+}
 
-                if (!value)
-                        continue;
-                d = domain_find(ret, value);
-                if (!d) {
-                        d = &ret->at[ret->n++];
-                        *d = (struct domain){ .value = value };
-                }
-                d->count += c->candidates[i].taken;
-        }
-        find_extremes(ret);
+static struct domain *domain_new(struct cycle *c, struct constraint *t, const char *value)
+{
+        struct domain *d = ARENA_NEW(c->arena, struct domain);
+
+        if (!d || map_put(t->by_value, value, d) < 0)
+                return NULL;
+        d->value = value;
+        t->domains[t->n++] = d;
+        return d;
+}
+
+int topology_domain(struct cycle *c, struct constraint *t, const struct candidate *k, struct domain **ret)
+{
+        const char *value = label_of(&k->cluster->object, t->key);
+
+        *ret = value ? map_get(t->by_value, value) : NULL;
+        if (value && !*ret && !(*ret = domain_new(c, t, value)))
+                return error_no_memory(c->err);
         return 0;
 }
 
 /* What one more placement in a domain does to the skew, and whether the constraint is then broken. */
-static int skew_change(const struct domains *d, int64_t count, int64_t allowed, bool *ret_violated)
+static int skew_change(const struct constraint *t, size_t count, bool *ret_violated)
 {
-        int64_t skew = d->largest - d->smallest;
+        const struct skew *s = &t->skew;
         int change;
 
-        if (d->largest == d->smallest)
+        if (s->largest == s->smallest)
                 change = 1;
-        else if (count == d->smallest && d->smallest != d->second)
+        else if (count == s->smallest && s->alone)
                 change = -1;
-        else if (count == d->largest)
+        else if (count == s->largest)
                 change = 1;
         else
                 change = 0;
         /* One domain stays balanced whatever it gets. */
-        *ret_violated = d->n > 1 && skew + change > allowed;
+        *ret_violated = t->n > 1 && (int64_t)(s->largest - s->smallest) + change > t->max_skew;
         return change;
 }
 
-static int apply_constraint(struct cycle *c, const struct topology_spread_constraint *t)
+static void judge(const struct constraint *t, struct domain *d, void (*changed)(void *ctx, struct domain *d),
+                  void *ctx)
 {
-        struct domains d;
+        bool violated;
+        int change = skew_change(t, d->count, &violated);
+        int32_t worth = violated ? -SOFT_PENALTY : -change;
+        bool forbidden = violated && t->hard;
 
-        TRY(count_domains(c, t->topology_key, &d));
-        for (size_t i = 0; i < c->n; i++) {
-                struct candidate *k = &c->candidates[i];
-                const char *value = domain_value(k, t->topology_key);
-                bool violated;
-                int change;
+        if (worth == d->worth && forbidden == d->forbidden)
+                return;
+        d->worth = worth;
+        d->forbidden = forbidden;
+        changed(ctx, d);
+}
 
-                if (k->violated || !value)
-                        continue;
-                change = skew_change(&d, domain_find(&d, value)->count, max_skew(t), &violated);
-                if (!violated) {
-                        k->spread_score -= change;
-                } else if (!is_hard(t)) {
-                        k->spread_score -= SOFT_PENALTY;
-                } else {
-                        k->violated = arena_printf(
-                                c->arena,
-                                "violated doNotSchedule topology spread constraint \"%s\" (max skew %lld)",
-                                t->topology_key, (long long)max_skew(t));
-                        if (!k->violated)
-                                return error_no_memory(c->err);
-                }
+/* While the extremes are what they were, nothing changes but for the domain that was counted. */
+size_t topology_judge(struct constraint *t, void (*changed)(void *ctx, struct domain *d), void *ctx)
+{
+        const struct skew *now = &t->skew, *then = &t->judged;
+        bool all =
+                now->smallest != then->smallest || now->largest != then->largest || now->alone != then->alone;
+        struct domain **domains = all ? t->domains : &t->counted;
+        size_t n = all ? t->n : t->counted != NULL;
+
+        for (size_t i = 0; i < n; i++)
+                judge(t, domains[i], changed, ctx);
+        t->judged = t->skew;
+        t->counted = NULL;
+        return n;
+}
+
+void topology_begin(struct constraint *t)
+{
+        t->judged.smallest = SIZE_MAX; /* never: all are judged at first */
+        t->skew.smallest = t->n ? SIZE_MAX : 0;
+        for (size_t i = 0; i < t->n; i++) {
+                size_t count = t->domains[i]->count;
+
+                t->level[count]++;
+                t->skew.smallest = MIN(t->skew.smallest, count);
+                t->skew.largest = MAX(t->skew.largest, count);
         }
-        return 0;
+        t->skew.alone = t->level[t->skew.smallest] == 1;
 }
 
-static enum verdict pre_filter(struct cycle *c)
+/* Counts grow by one, so the smallest is followed by the next number as soon as no domain has it. */
+void topology_count(struct constraint *t, struct domain *d)
 {
-        bool any_hard = false;
-
-        if (post_batch(c) < 0)
-                return SKIP;
-        for (size_t i = 0; i < c->n; i++) {
-                c->candidates[i].violated = NULL;
-                c->candidates[i].spread_score = 0;
-        }
-        for (int pass = 0; pass < 2; pass++)
-                for (uint32_t i = 0; i < c->policy->topology_spread_constraints.n; i++) {
-                        const struct topology_spread_constraint *t =
-                                &c->policy->topology_spread_constraints.at[i];
-
-                        any_hard = any_hard || is_hard(t);
-                        if (is_hard(t) == (pass == 0) && apply_constraint(c, t) < 0)
-                                return FAILED;
-                }
-        return any_hard ? SUCCESS : SKIP;
+        t->level[d->count]--;
+        d->count++;
+        t->level[d->count]++;
+        t->skew.smallest += t->level[t->skew.smallest] == 0;
+        t->skew.largest = MAX(t->skew.largest, d->count);
+        t->skew.alone = t->level[t->skew.smallest] == 1;
+        t->counted = d;
 }
 
-static enum verdict filter(struct cycle *c, struct candidate *k, const char **ret_reason)
+const char *topology_reason(struct cycle *c, struct constraint *t)
 {
-        if (!k->violated)
-                return SUCCESS;
-        *ret_reason = k->violated;
-        return UNSCHEDULABLE;
+        if (!t->reason)
+                t->reason = arena_printf(
+                        c->arena, "violated doNotSchedule topology spread constraint \"%s\" (max skew %lld)",
+                        t->key, (long long)t->max_skew);
+        return t->reason;
 }
-
-static enum verdict pre_score(struct cycle *c)
-{
-        return post_batch(c) < 0 ? SKIP : SUCCESS;
-}
-
-static enum verdict score(struct cycle *c, struct candidate *k)
-{
-        k->topology += k->spread_score;
-        return SUCCESS;
-}
-
-const struct plugin topology_spread_plugin = {
-        .name = "TopologySpreadConstraints",
-        .per_pick = true,
-        .post_batch = post_batch,
-        .pre_filter = pre_filter,
-        .filter = filter,
-        .pre_score = pre_score,
-        .score = score,
-};
