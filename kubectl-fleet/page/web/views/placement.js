@@ -8,6 +8,11 @@ import { Troubles } from './troubles.js';
 
 /* ---- one cluster ---- */
 
+/* Where no object stands for it, the row itself says why. */
+function saysWhy(row) {
+        return row.unplaced || (toneOf(row.standing) === 'failed' && !row.failed && !row.drifted && !row.different);
+}
+
 function badges(row) {
         const counts = [['failed', row.failed, 'failed'], ['busy', row.drifted, 'drifted'], ['busy', row.different, 'different']];
 
@@ -64,7 +69,7 @@ function fillRow() {
                         setTrack(way, r.steps);
                         writeState(state, r);
                         setChildren(more, badges(r));
-                        setText(why, r.unplaced ? r.message : '');
+                        setText(why, saysWhy(r) ? r.message : '');
                         setText(revision, revisionText(r.revision));
                         setClass(revision, 'older', Boolean(r.revision) && !r.latest && !r.removing);
                         setAgo(since, r.since);
