@@ -34,6 +34,8 @@ struct page_doc {
         struct buf texts, head;
         uint64_t head_hash; /* of the one that the browser has */
         bool head_sent, head_drawn;
+        void *kept; /* the view's */
+        void (*destroy)(void *kept);
 };
 
 struct page_doc *page_doc_new(uint64_t seed)
@@ -59,10 +61,24 @@ struct page_doc *page_doc_free(struct page_doc *d)
                 vec_free(&p->gone);
                 mem_free(p);
         }
+        page_keep(d, NULL, NULL);
         buf_free(&d->texts);
         buf_free(&d->head);
         mem_free(d);
         return NULL;
+}
+
+void *page_kept(const struct page_doc *d)
+{
+        return d->kept;
+}
+
+void page_keep(struct page_doc *d, void *kept, void (*destroy)(void *kept))
+{
+        if (d->kept)
+                d->destroy(d->kept);
+        d->kept = kept;
+        d->destroy = destroy;
 }
 
 size_t page_doc_rows(const struct page_doc *d)

@@ -1,7 +1,7 @@
 /* The whole fleet: clusters, placements and staged update runs, a row each, and how many are how. */
 #include "hub-agent/common.h"
 #include "kubectl-fleet/page/cluster_facts.h"
-#include "kubectl-fleet/placement_view.h"
+#include "kubectl-fleet/page/tallies.h"
 #include "kubectl-fleet/run_view.h"
 
 static int need(const struct page_look *l, struct page_needs *ret, struct error *err)
@@ -17,50 +17,13 @@ static int need(const struct page_look *l, struct page_needs *ret, struct error 
         return page_needs_add_all(ret, all, ARRAY_LEN(all), err);
 }
 
-/* ---- what placements say of clusters ---- */
-
-struct tally {
-        uint32_t placements, trouble;
-};
-
 struct fleet {
         const struct page_look *look;
         struct page_doc *doc;
-        struct map *tallies; /* by cluster: struct tally */
+        struct tallies *tallies; /* what placements say of clusters */
         struct progress clusters, placements, runs;
         size_t approvals; /* runs that wait for one */
 };
-
-static struct tally *tally_of(struct fleet *f, const char *cluster)
-{
-        struct tally *t = map_get(f->tallies, cluster);
-
-        if (t)
-                return t;
-        t = ARENA_NEW(f->look->arena, struct tally);
-        return t && map_put(f->tallies, cluster, t) == 0 ? t : NULL;
-}
-
-static int count_on_clusters(struct fleet *f, const struct placement *p)
-{
-        struct cluster_words words = { 0 };
-
-        for (uint32_t i = 0; p->status && i < p->status->placement_statuses.n; i++) {
-                const struct per_cluster_status *c = &p->status->placement_statuses.at[i];
-                struct tally *t;
-
-                if (text_empty(c->cluster_name))
-                        continue;
-                t = tally_of(f, c->cluster_name);
-                if (!t)
-                        return ERR_NO_MEMORY;
-                t->placements++;
-                t->trouble +=
-                        cluster_words_next(&words, &c->conditions, p->object.meta.generation).standing ==
-                        STANDING_FAILED;
-        }
-        return 0;
-}
 
 /* ---- placements ---- */
 
@@ -112,14 +75,21 @@ static int draw_placement(struct fleet *f, const struct object *o)
         const char *key = page_object_key(arena, o, "crp", "rp");
         uint64_t stamp = page_stamp(PAGE_STAMP, o);
         struct placement_summary s;
+        enum standing standing;
+        bool counted, stays;
 
-        if (!key || placement_summarize(arena, (const struct placement *)o, &s) < 0 ||
-            count_on_clusters(f, s.placement) < 0)
+        if (!key)
                 return ERR_NO_MEMORY;
-        progress_add(&f->placements, s.standing);
-        if (page_row_stays(f->doc, "placements", key, stamp))
-                return 0;
-        return page_row_stamped(f->doc, "placements", key, stamp, placement_row(arena, &s));
+        counted = tallies_stays(f->tallies, key, stamp, &standing);
+        stays = page_row_stays(f->doc, "placements", key, stamp);
+        if (!counted || !stays) {
+                TRY(placement_summarize(arena, (const struct placement *)o, &s));
+                standing = s.standing;
+        }
+        if (!counted)
+                TRY(tallies_count(f->tallies, key, stamp, (const struct placement *)o, standing));
+        progress_add(&f->placements, standing);
+        return stays ? 0 : page_row_stamped(f->doc, "placements", key, stamp, placement_row(arena, &s));
 }
 
 /* ---- clusters ---- */
@@ -139,7 +109,7 @@ static json_t *cluster_row(struct arena *arena, const struct page_cluster *c, co
 static int draw_cluster(struct fleet *f, const struct object *o)
 {
         const char *key = o->meta.name;
-        const struct tally *t = map_get(f->tallies, key);
+        const struct tally *t = tallies_of(f->tallies, key);
         uint64_t stamp = page_stamp(PAGE_STAMP, o);
         struct page_cluster c;
 
@@ -300,18 +270,33 @@ static int draw_each(struct fleet *f, const struct kind *kind,
         return 0;
 }
 
+static int draw(struct fleet *f)
+{
+        tallies_begin(f->tallies);
+        TRY(draw_each(f, &cluster_resource_placement_kind, draw_placement));
+        TRY(draw_each(f, &resource_placement_kind, draw_placement));
+        tallies_end(f->tallies);
+        TRY(draw_each(f, &member_cluster_kind, draw_cluster)); /* with what placements say of them */
+        TRY(draw_each(f, &cluster_staged_update_run_kind, draw_run));
+        TRY(draw_each(f, &staged_update_run_kind, draw_run));
+        return draw_head(f);
+}
+
 static int look(const struct page_look *l, struct page_doc *d, struct error *err)
 {
-        struct fleet f = { .look = l, .doc = d, .tallies = map_of_arena(l->arena) };
+        struct fleet f = { .look = l, .doc = d, .tallies = page_kept(d) };
+        int code;
 
-        if (!f.tallies)
-                return error_no_memory(err);
-        TRY(draw_each(&f, &cluster_resource_placement_kind, draw_placement));
-        TRY(draw_each(&f, &resource_placement_kind, draw_placement));
-        TRY(draw_each(&f, &member_cluster_kind, draw_cluster)); /* with what placements say of them */
-        TRY(draw_each(&f, &cluster_staged_update_run_kind, draw_run));
-        TRY(draw_each(&f, &staged_update_run_kind, draw_run));
-        return draw_head(&f);
+        if (!f.tallies) {
+                f.tallies = tallies_new();
+                if (!f.tallies)
+                        return error_no_memory(err);
+                page_keep(d, f.tallies, tallies_free);
+        }
+        code = draw(&f);
+        if (code < 0)
+                page_keep(d, NULL, NULL);
+        return code;
 }
 
 const struct page_view fleet_page_view = { .name = "fleet", .need = need, .look = look };

@@ -178,6 +178,92 @@ static void only_rows_that_changed_are_sent(void **state)
         assert_has(scene_row(s, "clusters", "c1"), "{'placements':0}");
 }
 
+/* ---- sums that are kept ---- */
+
+static void put_on(struct scene *s, unsigned placement, unsigned step)
+{
+        AUTO_BUF struct buf b;
+
+        buf_init(&b, 64u << 10);
+        for (unsigned c = 0; c < 6; c++) {
+                unsigned dice = (placement * 7 + step * 5 + c * 3 + step * c) % 5;
+
+                if (dice < 3)
+                        buf_printf(&b, "%s{'clusterName':'c%u','conditions':[%s]}", b.len ? "," : "", c,
+                                   dice == 2 ? ILL : WELL);
+        }
+        scene_put(s, &cluster_resource_placement_kind,
+                  "{'metadata':{'name':'p%u','uid':'%u','generation':1},'spec':{'resourceSelectors':[]},'"
+                  "status':"
+                  "{'conditions':[],'placementStatuses':[%s]}}",
+                  placement, placement, b.len ? b.data : "");
+}
+
+/* Placements come, change and go: each look shows what a first one would. */
+static void sums_that_are_kept_are_those_of_a_first_look(void **state)
+{
+        struct scene *s = *state;
+
+        for (char name[] = "c0"; name[1] < '6'; name[1]++)
+                put_cluster(s, name, "True", "True");
+        for (unsigned step = 0; step < 60; step++) {
+                struct page_doc *kept = s->doc;
+                json_t *shown = s->shown;
+                char name[8];
+
+                snprintf(name, sizeof(name), "p%u", step * 3 % 7);
+                if (step % 4 == 3 && scene_find(s, &cluster_resource_placement_kind, NULL, name))
+                        scene_remove(s, &cluster_resource_placement_kind, NULL, name);
+                else
+                        put_on(s, step * 3 % 7, step);
+                scene_look(s, &fleet_page_view);
+                s->doc = page_doc_new(7);
+                s->shown = json_pack("{s:{}, s:{}}", "head", "parts");
+                scene_look(s, &fleet_page_view);
+                assert_true(json_equal(s->shown, shown));
+                assert_true(step < 4 || scene_shows(s, "trouble"));
+                page_doc_free(s->doc);
+                json_decref(s->shown);
+                s->doc = kept;
+                s->shown = shown;
+        }
+}
+
+static void put_on_many(struct scene *s, unsigned placement, const char *last)
+{
+        AUTO_BUF struct buf b;
+
+        buf_init(&b, 1u << 20);
+        for (unsigned i = 0; i < 100; i++)
+                buf_printf(&b, "%s{'clusterName':'cluster-%04u','conditions':[%s]}", i ? "," : "",
+                           (placement * 37 + i) % 1000, i == 99 ? last : WELL);
+        scene_put(s, &cluster_resource_placement_kind,
+                  "{'metadata':{'name':'p%u','uid':'%u','generation':1},'spec':{'resourceSelectors':[]},'"
+                  "status':"
+                  "{'conditions':[],'placementStatuses':[%s]}}",
+                  placement, placement, b.data);
+}
+
+/* What a look costs then is in docs/benchmarks.md. */
+static void of_a_large_fleet_one_change_is_two_rows(void **state)
+{
+        struct scene *s = *state;
+        char name[16];
+
+        for (unsigned i = 0; i < 1000; i++) {
+                snprintf(name, sizeof(name), "cluster-%04u", i);
+                put_cluster(s, name, "True", "True");
+        }
+        for (unsigned i = 0; i < 200; i++)
+                put_on_many(s, i, WELL);
+        scene_look(s, &fleet_page_view);
+        assert_int_equal(s->rows_sent, 1200);
+        put_on_many(s, 3, ILL);
+        scene_look(s, &fleet_page_view);
+        assert_int_equal(s->rows_sent, 2);
+        assert_has(scene_row(s, "clusters", "cluster-0210"), "{'trouble':1}");
+}
+
 static void what_cannot_be_read_leaves_the_rest(void **state)
 {
         struct scene *s = *state;
@@ -283,6 +369,8 @@ int main(void)
                 SCENE_TEST(placements_are_rows_and_count_on_their_clusters),
                 SCENE_TEST(runs_are_rows_and_tell_which_approvals_they_wait_for),
                 SCENE_TEST(only_rows_that_changed_are_sent),
+                SCENE_TEST(sums_that_are_kept_are_those_of_a_first_look),
+                SCENE_TEST(of_a_large_fleet_one_change_is_two_rows),
                 SCENE_TEST(what_cannot_be_read_leaves_the_rest),
                 SCENE_TEST(a_cluster_shows_its_facts_and_what_is_placed_there),
                 SCENE_TEST(what_was_said_about_a_secret_is_not_shown),

@@ -101,6 +101,7 @@ static inline void scene_remove(struct scene *s, const struct kind *kind, const 
         assert_non_null(o);
         json_decref(o->doc);
         *o = s->at[--s->n];
+        s->at[s->n] = (struct scene_object){ 0 };
 }
 
 /* ---- needs are filled ---- */

@@ -58,8 +58,9 @@ static void add_term(struct page_writer *w, const struct cluster_selector_term *
         if (t->property_selector)
                 add_property(t->property_selector, text);
         if (t->property_sorter)
-                buf_printf(text, "%sby %s, %s", text->len ? ", " : "", or_empty(t->property_sorter->name),
-                           or_empty(t->property_sorter->sort_order));
+                buf_printf(text, "%sthe %s %s", text->len ? ", " : "",
+                           text_equal(t->property_sorter->sort_order, SORT_ASCENDING) ? "least" : "most",
+                           or_empty(t->property_sorter->name));
         if (text->len == 0)
                 buf_append_str(text, "any cluster");
 }
@@ -76,11 +77,13 @@ static void say_affinity(struct sentences *s, const struct cluster_affinity *a, 
                 say(s, text);
         }
         for (uint32_t i = 0; i < a->preferred.n; i++) {
+                const struct cluster_selector_term *t = a->preferred.at[i].preference;
+
                 buf_clear(&term);
-                if (a->preferred.at[i].preference)
-                        add_term(s->w, a->preferred.at[i].preference, &term);
-                buf_printf(text, "%lld points for %s", (long long)a->preferred.at[i].weight.value,
-                           written(s->w, &term));
+                if (t)
+                        add_term(s->w, t, &term);
+                buf_printf(text, "%s%lld points for %s", t && t->property_sorter ? "up to " : "",
+                           (long long)a->preferred.at[i].weight.value, written(s->w, &term));
                 say(s, text);
         }
 }

@@ -427,17 +427,19 @@ static void the_head_says_what_it_is_and_how_it_goes(void **state)
         struct scene *s = *state;
 
         set_scene(s);
-        put_placement(s,
-                      "'policy':{'placementType':'PickN','numberOfClusters':3,'affinity':{'clusterAffinity':{"
-                      "'requiredDuringSchedulingIgnoredDuringExecution':{'clusterSelectorTerms':[{"
-                      "'labelSelector':{'matchLabels':{'region':'eu'}},'propertySelector':{"
-                      "'matchExpressions':[{'name':'nodes','operator':'Ge','values':['3']}]}}]},"
-                      "'preferredDuringSchedulingIgnoredDuringExecution':[{'weight':20,'preference':{"
-                      "'labelSelector':{'matchLabels':{'tier':'a'}}}}]}},'topologySpreadConstraints':[{"
-                      "'topologyKey':'zone'}],'tolerations':[{'key':'k','value':'v','operator':'Equal'}]},"
-                      "'strategy':{'type':'RollingUpdate','rollingUpdate':{'maxUnavailable':1,'maxSurge':"
-                      "'10%'},'applyStrategy':{'type':'ServerSideApply','whenToApply':'IfNotDrifted'}}",
-                      SELECTED "," SCHEDULED);
+        put_placement(
+                s,
+                "'policy':{'placementType':'PickN','numberOfClusters':3,'affinity':{'clusterAffinity':{"
+                "'requiredDuringSchedulingIgnoredDuringExecution':{'clusterSelectorTerms':[{"
+                "'labelSelector':{'matchLabels':{'region':'eu'}},'propertySelector':{"
+                "'matchExpressions':[{'name':'nodes','operator':'Ge','values':['3']}]}}]},"
+                "'preferredDuringSchedulingIgnoredDuringExecution':[{'weight':20,'preference':{"
+                "'labelSelector':{'matchLabels':{'tier':'a'}}}},{'weight':5,'preference':{'propertySorter':{"
+                "'name':'nodes','sortOrder':'Descending'}}}]}},'topologySpreadConstraints':[{"
+                "'topologyKey':'zone'}],'tolerations':[{'key':'k','value':'v','operator':'Equal'}]},"
+                "'strategy':{'type':'RollingUpdate','rollingUpdate':{'maxUnavailable':1,'maxSurge':"
+                "'10%'},'applyStrategy':{'type':'ServerSideApply','whenToApply':'IfNotDrifted'}}",
+                SELECTED "," SCHEDULED);
         bind(s, "alpha",
              BOUND "'clusterResourceOverrideSnapshots':['limits-2'],'resourceOverrideSnapshots':[{'name':"
                    "'images-0','namespace':'web'}],",
@@ -448,7 +450,8 @@ static void the_head_says_what_it_is_and_how_it_goes(void **state)
         assert_has(scene_head(s),
                    "{'kind':'ClusterResourcePlacement','scope':'crp','name':'web','namespace':'','policy':"
                    "'PickN 3','policyWords':['only clusters with region=eu and nodes Ge 3','20 points for "
-                   "tier=a','spread over zone, at most 1 apart','puts up with taint k=v'],'strategy':{'type':"
+                   "tier=a','up to 5 points for the most nodes','spread over zone, at most 1 apart','puts up "
+                   "with taint k=v'],'strategy':{'type':"
                    "'RollingUpdate','maxUnavailable':'1','maxSurge':'10%','unavailablePeriodSeconds':60,"
                    "'apply':{'type':'ServerSideApply','whenToApply':'IfNotDrifted','whenToTakeOver':'Always'}"
                    "},'revision':'3','snapshot':'web-3-snapshot','revisionSince':" SINCE ",'standing':'busy',"

@@ -79,6 +79,11 @@ int page_row_stamped(struct page_doc *d, const char *part, const char *key, uint
 uint64_t page_stamp(uint64_t stamp, const struct object *o);
 uint64_t page_stamp_text(uint64_t stamp, const char *text);
 
+/* What a view keeps for its next look at the same, to save work and for nothing else: NULL at first. What was
+ * kept before is destroyed; the last goes with the document. */
+void *page_kept(const struct page_doc *d);
+void page_keep(struct page_doc *d, void *kept, void (*destroy)(void *kept));
+
 /* Who looks. */
 struct page_user {
         const char *name;        /* for people; "" = whoever started the page */

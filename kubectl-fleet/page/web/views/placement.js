@@ -293,9 +293,24 @@ function waitsForRun(head, rows) {
         return false;
 }
 
+/* The newest run brought an older revision, after the latest one was there. */
+function rolledBackTo(head) {
+        const [last] = head.runs;
+
+        return last?.standing === 'done' && Number(last.revision) < Number(head.revision) && last.since >= head.revisionSince ? last : null;
+}
+
+function revisionNote(head, rows) {
+        const back = rolledBackTo(head);
+
+        if (!waitsForRun(head, rows))
+                return null;
+        return ['waits', back ? `rolled back to revision ${back.revision}; the latest is ${head.revision}` : `revision ${head.revision} waits for an update run`];
+}
+
 function notes(head, rows) {
         return [
-                waitsForRun(head, rows) ? ['waits', `revision ${head.revision} waits for an update run`] : null,
+                revisionNote(head, rows),
                 head.deleting ? ['failed', ['being deleted ', ago(head.deleting, 'for')]] : null,
                 head.unplaced ? ['failed', `${plural(head.unplaced, 'place')} without a cluster`] : null,
                 head.ill ? ['failed', `${plural(head.ill, 'cluster')} not well`] : null,
