@@ -21,12 +21,10 @@ SANITIZED := -Og -fsanitize=address,undefined -fno-sanitize-recover=undefined -f
 	-Wno-format-truncation -Wno-maybe-uninitialized# sanitizers hide from gcc what it needs for these
 ifeq ($(VARIANT),asan)
 OPTIMISE := $(SANITIZED)
-OPTIMISE_TESTS := -O0
 DEBUG := -g1 # the lines that reports name
 BIN := $(OBJ)/bin
 else
 OPTIMISE := -O2
-OPTIMISE_TESTS := -Og
 DEBUG := -g
 BIN := $(BUILD)/bin
 endif
@@ -75,7 +73,7 @@ $(OBJ)/%.c.o: %.c
 	@$(CC) $(CFLAGS_ALL) $(AS_A_TEST) -MMD -MP -c -o $@ $<
 
 # What a test does beside calling what it tests is done once: compiling it well takes longer.
-$(OBJ)/%_test.c.o: OPTIMISE += $(OPTIMISE_TESTS)
+$(OBJ)/%_test.c.o: OPTIMISE += -O0
 # What main() is called in a test: e2e/unit/table names it the same.
 main_of = test_main_$(subst .,_,$(subst -,_,$(subst /,_,$(1))))
 $(TEST_OBJECTS): e2e/unit/test_main.h
