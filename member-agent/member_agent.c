@@ -240,6 +240,7 @@ static int keep_token(struct member_agent *a, struct error *err)
         const struct token_renewal_options renewal = { .hub = &a->hub,
                                                        .member = &a->member,
                                                        .log = a->log,
+                                                       .metrics = a->metrics,
                                                        .path = o->hub_token_file,
                                                        .secret_ns = o->hub_token_secret_ns,
                                                        .secret_name = o->hub_token_secret };

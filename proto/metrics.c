@@ -228,6 +228,17 @@ const struct metric_family metric_families[N_METRICS] = {
                                         .help = "1 while that is wrong with the way to the API server, or "
                                                 "how "
                                                 "many rights are missing." },
+        [METRIC_MEMBER_HEARD] = { "argosy_member_heard", METRIC_GAUGE, METRIC_OF_HUB, name,
+                                  .help = "1 while a member's agent is heard of, 0 while it is not; from its "
+                                          "first report on, gone with the MemberCluster." },
+        [METRIC_TOKEN_EXPIRY] = { "argosy_hub_token_expiry_timestamp_seconds", METRIC_GAUGE, METRIC_OF_MEMBER,
+                                  .help = "When the token for the hub ends, in seconds since 1970; absent if "
+                                          "it never does or does not say." },
+        [METRIC_TOKEN_RENEWAL] = { "argosy_hub_token_renewal_timestamp_seconds", METRIC_GAUGE,
+                                   METRIC_OF_MEMBER,
+                                   .help = "When the agent asks, or began to ask, for that token's "
+                                           "successor; "
+                                           "what lies long ago fails." },
         [METRIC_PROPERTY_COLLECTIONS] = { "argosy_property_collections_total", METRIC_COUNTER,
                                           METRIC_OF_MEMBER, provider_and_result,
                                           .help = "Looks at the providers of properties, by provider and "

@@ -270,6 +270,20 @@ static void tell_silence(struct pass *s, bool was, bool is)
         }
 }
 
+static void show_heard(struct hub_agent *a, const struct member_cluster *m)
+{
+        const char *const labels[] = { m->object.meta.name };
+
+        if (m->status && m->status->agent_status.n)
+                metric_set(a->metrics, METRIC_MEMBER_HEARD, !member_is_silent(m), labels);
+}
+
+static void forget_member(struct reconcile *rc)
+{
+        memory_drop(&agent_of(rc)->members, rc->key);
+        metric_remove(agent_of(rc)->metrics, METRIC_MEMBER_HEARD, (const char *const[]){ rc->name });
+}
+
 /* NULL while it is not. */
 static const struct condition *ready_to_join(const struct member_cluster *m)
 {
@@ -312,6 +326,7 @@ static int write_status(struct pass *s, enum readiness ready, bool *ret_left)
                 tell_ready(s, wanted);
                 tell_joined(s, joined);
                 tell_silence(s, member_is_silent(s->member), member_is_silent(wanted));
+                show_heard(agent_of(s->rc), wanted);
                 s->silent_in_ms = member_silent_in_ms(wanted, silence_ms(s), s->rc->now_ms);
         }
         return code == ERR_NOT_FOUND ? 0 : code;
@@ -329,7 +344,7 @@ static int drop_finalizer(struct pass *s)
         object_remove_finalizer(wanted, FINALIZER_MEMBER_CLUSTER);
         if (agent_of(s->rc)->options->without_inventory) /* left by an agent that kept one */
                 object_remove_finalizer(wanted, FINALIZER_CLUSTER_PROFILE);
-        memory_drop(&agent_of(s->rc)->members, s->rc->key);
+        forget_member(s->rc);
         code = rc_patch_diff(s->rc, &s->member->object, wanted, OBJECT_META_SPEC, NULL);
         return code == ERR_NOT_FOUND ? 0 : code;
 }
@@ -465,7 +480,7 @@ static struct outcome reconcile(struct reconcile *rc)
         s.member = (const struct member_cluster *)member;
         s.report = (const struct internal_member_cluster *)report;
         if (!s.member || !s.member->spec || !s.member->spec->identity) {
-                memory_drop(&agent_of(rc)->members, rc->key);
+                forget_member(rc);
                 return is_left_over(&s, ns) ? empty_namespace(&s, ns) : done();
         }
         if (is_deleting(&s.member->object))

@@ -49,6 +49,21 @@ RIG_TEST(another_identity_gets_the_rights_of_the_one_before, {
 
 /* ---- silence ---- */
 
+/* The metric's lines, all of them. */
+static void expect_heard(struct fleet *f, const char *lines)
+{
+        AUTO_BUF struct buf text;
+        const char *at;
+
+        buf_init(&text, 8 << 20);
+        assert_int_equal(metrics_print(f->metrics, &text), 0);
+        at = strstr(text.data, "# TYPE argosy_member_heard gauge\n");
+        assert_non_null(at);
+        at = strchr(at, '\n') + 1;
+        if (strncmp(at, lines, strlen(lines)) != 0 || at[strlen(lines)] == 'a')
+                fail_msg("not \"%s\" but %.80s", lines, at);
+}
+
 RIG_TEST(silence_is_told_once_and_so_is_its_end, {
         struct fleet f;
 
@@ -57,13 +72,16 @@ RIG_TEST(silence_is_told_once_and_so_is_its_end, {
         fiber_sleep(r->loop, 110000);
         assert_condition(r, "Joined", "True");
         assert_int_equal(told(r, "MemberAgentHeartbeatLost"), 0);
+        expect_heard(&f, "argosy_member_heard{name=\"member-1\"} 1\n");
         fiber_sleep(r->loop, 30000);
         assert_int_equal(told(r, "MemberAgentHeartbeatLost"), 1);
+        expect_heard(&f, "argosy_member_heard{name=\"member-1\"} 0\n");
         fiber_sleep(r->loop, 300000);
         assert_int_equal(told(r, "MemberAgentHeartbeatLost"), 1);
         assert_int_equal(told(r, "MemberAgentHeartbeatBack"), 0);
         report_member(&f, "member-1", "True");
         assert_int_equal(told(r, "MemberAgentHeartbeatBack"), 1);
+        expect_heard(&f, "argosy_member_heard{name=\"member-1\"} 1\n");
         end(&f);
 })
 
@@ -101,6 +119,7 @@ RIG_TEST(a_member_that_leaves_is_waited_for_and_told, {
         assert_int_equal(told(r, "MemberClusterLeft"), 1);
         assert_int_equal(told(r, "MemberClusterForceDeleted"), 0);
         assert_int_equal(counted(&f, METRIC_LEAVES), 1);
+        expect_heard(&f, "#");
         end(&f);
 })
 

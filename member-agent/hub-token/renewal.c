@@ -274,6 +274,20 @@ static void wait_for_file(struct token_renewal *r)
 
 /* ---- looking ---- */
 
+static void show_time(struct token_renewal *r, enum metric_id which, int64_t at_ms)
+{
+        if (at_ms == TIME_NONE)
+                metric_remove(r->o.metrics, which, NULL);
+        else
+                metric_set(r->o.metrics, which, (double)at_ms / 1000, NULL);
+}
+
+static void show_times(struct token_renewal *r)
+{
+        show_time(r, METRIC_TOKEN_EXPIRY, r->expires_ms);
+        show_time(r, METRIC_TOKEN_RENEWAL, r->renew_at_ms);
+}
+
 static void plan(struct token_renewal *r)
 {
         AUTO_ARENA struct arena arena = ARENA_INIT;
@@ -313,6 +327,7 @@ static void look_at_file(struct token_renewal *r)
         forget_token(&r->token);
         r->token = token;
         plan(r);
+        show_times(r);
 }
 
 static void tell_end(struct token_renewal *r, int64_t wall_ms)

@@ -8,12 +8,14 @@
  * when it is due in turn. */
 #pragma once
 
+#include "common/ctrl/metrics.h"
 #include "common/kube/client.h"
 
 struct token_renewal_options {
         struct kube_client *hub;    /* uses the token file */
         struct kube_client *member; /* for the Secret */
         const struct log *log;
+        struct metrics *metrics;             /* when the token ends and is renewed; NULL = none */
         const char *path;                    /* token file */
         const char *secret_ns, *secret_name; /* NULL = no Secret; its key is "token" */
 };

@@ -28,6 +28,7 @@ struct bench {
         struct http_endpoint hub, member;
         struct kube_client hub_client, member_client;
         struct token_renewal *renewal;
+        struct metrics *metrics;
         struct fiber_group *group;
         char *file; /* NULL = there is none */
         uint64_t stamp;
@@ -193,6 +194,7 @@ static struct token_renewal_options options_of(struct bench *b, bool with_secret
 {
         return (struct token_renewal_options){ .hub = &b->hub_client,
                                                .member = &b->member_client,
+                                               .metrics = b->metrics,
                                                .log = &b->log,
                                                .path = "/token",
                                                .secret_ns = with_secret ? "default" : NULL,
@@ -213,6 +215,7 @@ static void close_bench(struct bench *b)
         fiber_group_end(b->group);
         http_transport_free(b->world.transport);
         mem_free(b->file);
+        metrics_free(b->metrics);
         buf_free(&b->said);
 }
 
@@ -337,6 +340,36 @@ static void foreign(struct rig *r)
         assert_int_equal(b.asked, 0);
         assert_string_equal(b.file, "of-another-provider");
         assert_string_equal(token_renewal_problem(b.renewal), "");
+        close_bench(&b);
+}
+
+/* Seconds from now on; what is absent counts as 0 since 1970. */
+static double seconds_to(struct bench *b, enum metric_id which)
+{
+        return metric_value(b->metrics, which, NULL) - (double)wall(b) / 1000;
+}
+
+static void told_in_metrics(struct rig *r)
+{
+        struct bench b;
+
+        open_bench(r, &b, HUB, false);
+        b.metrics = metrics_new(METRIC_OF_MEMBER);
+        start(&b, false);
+        pass(&b, 1);
+        assert_in_range(seconds_to(&b, METRIC_TOKEN_EXPIRY), LIFE_S - 5, LIFE_S);
+        assert_in_range(seconds_to(&b, METRIC_TOKEN_RENEWAL), LIFE_S * 7 / 10, LIFE_S * 9 / 10);
+        pass(&b, LIFE_S + 60); /* nobody renews it: both lie in the past */
+        assert_true(seconds_to(&b, METRIC_TOKEN_EXPIRY) < 0 &&
+                    metric_value(b.metrics, METRIC_TOKEN_EXPIRY, NULL) > 0);
+        assert_true(seconds_to(&b, METRIC_TOKEN_RENEWAL) < seconds_to(&b, METRIC_TOKEN_EXPIRY));
+        set_file(&b, new_token(r));
+        pass(&b, 90);
+        assert_true(seconds_to(&b, METRIC_TOKEN_EXPIRY) > 0 && seconds_to(&b, METRIC_TOKEN_RENEWAL) > 0);
+        set_file(&b, mem_strdup("of-another-provider"));
+        pass(&b, 90);
+        assert_true(metric_value(b.metrics, METRIC_TOKEN_EXPIRY, NULL) == 0);
+        assert_true(metric_value(b.metrics, METRIC_TOKEN_RENEWAL, NULL) == 0);
         close_bench(&b);
 }
 
@@ -474,6 +507,7 @@ TEST(a_hub_that_is_away_is_asked_again_and_told_of_once, hub_away)
 TEST(a_token_that_ended_during_an_outage_is_told_of_once_and_the_secrets_next_one_is_taken, expired)
 TEST(a_hub_that_forbids_renewal_is_told_of_once_and_not_stormed, forbidden)
 TEST(a_token_of_another_provider_is_left_alone, foreign)
+TEST(when_the_token_ends_is_told_in_metrics, told_in_metrics)
 TEST(a_token_that_cannot_be_stored_is_told_of_once, nowhere_to_store)
 TEST(a_file_that_is_lost_is_made_of_the_secrets_token, file_gone)
 TEST(an_agent_without_a_file_takes_the_secrets_token, fetched_at_start)
@@ -491,6 +525,7 @@ int main(void)
                         a_token_that_ended_during_an_outage_is_told_of_once_and_the_secrets_next_one_is_taken),
                 cmocka_unit_test(a_hub_that_forbids_renewal_is_told_of_once_and_not_stormed),
                 cmocka_unit_test(a_token_of_another_provider_is_left_alone),
+                cmocka_unit_test(when_the_token_ends_is_told_in_metrics),
                 cmocka_unit_test(a_token_that_cannot_be_stored_is_told_of_once),
                 cmocka_unit_test(a_file_that_is_lost_is_made_of_the_secrets_token),
                 cmocka_unit_test(an_agent_without_a_file_takes_the_secrets_token),
