@@ -6,6 +6,7 @@
 #include <jansson.h>
 
 #include "common/base/buf.h"
+#include "proto/metrics.h"
 
 /* A field's type as described: `string`, `list<Condition>`, ... */
 enum shape { SHAPE_ONE, SHAPE_LIST, SHAPE_LIST_MAP, SHAPE_MAP };
@@ -72,3 +73,8 @@ void write_tables(const struct model *m, struct buf *b);
 void write_crd_texts(const struct model *m, struct buf *b);
 void write_reference(const struct model *m, struct buf *b);
 void write_metrics_page(const struct model *m, struct buf *b); /* from proto/metrics.h, not from the model */
+
+/* From proto/alerts.h and proto/dashboards.h; name: "hub-agent". New references. */
+json_t *rules_of(enum metric_of agent, const char *name);
+json_t *dashboard_of(enum metric_of agent, const char *name);
+void write_alerts_page(struct buf *b); /* appends to docs/metrics.md */

@@ -43,6 +43,28 @@ static void write_crd(const char *root, const struct kind_def *k, const char *cl
         write_file(root, path, &b);
 }
 
+/* charts/hub-agent/files/monitoring/: rules.yaml and dashboard.json */
+static void write_monitoring(const char *root, enum metric_of agent, const char *name)
+{
+        AUTO_JSON json_t *rules = rules_of(agent, name), *dashboard = dashboard_of(agent, name);
+        AUTO_FREE char *rules_path = mem_must(mem_printf("charts/%s/files/monitoring/rules.yaml", name));
+        AUTO_FREE char *dashboard_path =
+                mem_must(mem_printf("charts/%s/files/monitoring/dashboard.json", name));
+        AUTO_FREE char *text = dashboard ? json_dumps(dashboard, JSON_INDENT(1)) : NULL;
+        AUTO_BUF struct buf b, d;
+
+        buf_init(&b, MAX_OUTPUT);
+        buf_append_str(&b, "# Written by `make generate` from proto/alerts.c; do not edit.\n");
+        if (!rules || yaml_write(rules, &b) < 0)
+                fail("%s: cannot be written as YAML", rules_path);
+        write_file(root, rules_path, &b);
+        buf_init(&d, MAX_OUTPUT);
+        if (!text)
+                fail("%s: cannot be written as JSON", dashboard_path);
+        buf_printf(&d, "%s\n", text);
+        write_file(root, dashboard_path, &d);
+}
+
 int main(int argc, char **argv)
 {
         const char *root = argc > 1 ? argv[1] : ".";
@@ -55,6 +77,8 @@ int main(int argc, char **argv)
         write_one(&m, root, "proto/gen/crds.c", write_crd_texts);
         write_one(&m, root, "docs/reference.md", write_reference);
         write_one(&m, root, "docs/metrics.md", write_metrics_page);
+        write_monitoring(root, METRIC_OF_HUB, "hub-agent");
+        write_monitoring(root, METRIC_OF_MEMBER, "member-agent");
         for (size_t i = 0; i < m.n_kinds; i++) {
                 write_crd(root, &m.kinds[i], "hub");
                 write_crd(root, &m.kinds[i], "member");

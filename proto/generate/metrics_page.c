@@ -4,7 +4,7 @@
 
 #define INTRODUCTION                                                                                         \
         "# Metrics\n\n"                                                                                      \
-        "Written by `make generate` from proto/metrics.c; do not edit.\n\n"                                  \
+        "Written by `make generate` from proto/metrics.c and proto/alerts.c; do not edit.\n\n"               \
         "The hub agent serves them on `:8080/metrics`, a member agent on `:8080` and `:8090`, the\n"         \
         "manifest-generator, which has those of both too, on `:8080`, as Prometheus\n"                       \
         "text; their flags change the ports or switch them off, and the charts' `serviceMonitor` values "    \
@@ -68,4 +68,5 @@ void write_metrics_page(const struct model *m, struct buf *b)
         write_part("Controllers, requests, webhooks", METRIC_RECONCILES, METRIC_CPU_SECONDS, b);
         write_part("The process", METRIC_CPU_SECONDS, METRIC_FAILURES, b);
         write_part("Argosy's own", METRIC_FAILURES, N_METRICS, b);
+        write_alerts_page(b);
 }

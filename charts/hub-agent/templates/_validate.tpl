@@ -25,6 +25,7 @@
 {{- include "hub-agent.validateTrustedRoot" (dict "to" $to "values" $v) -}}
 {{- include "hub-agent.validateGenerator" (dict "to" $to "values" $v) -}}
 {{- include "hub-agent.validatePage" (dict "to" $to "page" $v.page) -}}
+{{- include "rules.validate" (dict "to" $to "files" .Files "values" $v.prometheusRule) -}}
 {{- include "checks.report" $to -}}
 {{- end -}}
 

@@ -27,6 +27,7 @@
 {{- include "member-agent.validateIdentity" (dict "to" $to "values" $v) -}}
 {{- include "member-agent.validateState" (dict "to" $to "values" $v) -}}
 {{- include "member-agent.validateRequeue" (dict "to" $to "values" $v) -}}
+{{- include "rules.validate" (dict "to" $to "files" .Files "values" $v.prometheusRule) -}}
 {{- include "checks.report" $to -}}
 {{- end -}}
 
