@@ -36,6 +36,7 @@ struct command {
 };
 
 extern const struct command root_command;
+extern const char fleet_version[]; /* "v1.2.3 (commit)" */
 
 /* ---- the table's uses ---- */
 #define COMMAND_TABLES_MAX (SHARED_TABLES_MAX + 1)

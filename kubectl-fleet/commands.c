@@ -1,8 +1,9 @@
 #include "kubectl-fleet/command.h"
 
 extern const struct command status_command, runs_command, where_command, why_command, diff_command,
-        page_command, plan_command, template_command, pack_command, approve_command, draincluster_command,
-        uncordoncluster_command, completion_command, man_command, version_command, help_command;
+        page_command, plan_command, template_command, pack_command, bundle_command, approve_command,
+        draincluster_command, uncordoncluster_command, completion_command, man_command, version_command,
+        help_command;
 
 static const struct command *const commands[] = {
         &status_command,
@@ -14,6 +15,7 @@ static const struct command *const commands[] = {
         &plan_command,
         &template_command,
         &pack_command,
+        &bundle_command,
         &approve_command,
         &draincluster_command,
         &uncordoncluster_command,

@@ -18,10 +18,10 @@ struct fleet_options {
         /* Of single commands. */
         const char *cluster_name, *member, *name, *file, *plan_hash;
         const char *member_context, *member_kubeconfig;
-        struct flag_strings files;
+        struct flag_strings files, member_contexts;
         const char *inputs;
         const char *owner, *protection;
-        int64_t revision, deadline_minutes;
+        int64_t revision, deadline_minutes, most_objects;
         int64_t timeout_ms;
         bool all;
         const char *bind;

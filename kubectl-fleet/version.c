@@ -5,9 +5,11 @@
 #define ARGOSY_COMMIT "unknown"
 #endif
 
+const char fleet_version[] = ARGOSY_VERSION " (" ARGOSY_COMMIT ")";
+
 static int run_version(struct session *s, struct error *err)
 {
-        return buf_printf(&s->out, PROGRAM_NAME " " ARGOSY_VERSION " (" ARGOSY_COMMIT ")\n");
+        return buf_printf(&s->out, PROGRAM_NAME " %s\n", fleet_version);
 }
 
 const struct command version_command = {

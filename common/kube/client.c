@@ -167,7 +167,7 @@ static int perform(struct kube_client *k, const struct call *c, struct arena *ar
                                    .method = c->method,
                                    .path = c->path,
                                    .body = c->body,
-                                   .max_body = c->max_answer,
+                                   .max_body = c->max_answer ? c->max_answer : k->max_answer,
                                    .deadline_ms = loop_now_ms(l) + wait };
         int64_t begin = loop_now_us(l);
         struct error own;

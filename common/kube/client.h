@@ -23,7 +23,8 @@ struct kube_client {
         struct world *world;
         const struct http_endpoint *endpoint;
         const struct log *log;
-        int64_t call_deadline_ms;  /* 0 = KUBE_CALL_DEADLINE_MS */
+        int64_t call_deadline_ms; /* 0 = KUBE_CALL_DEADLINE_MS */
+        size_t max_answer; /* bytes of one answer, where a call has no limit of its own; 0 = as usual */
         const char *field_manager; /* added to every write */
         const char *impersonate;   /* user as whom all is done; NULL = as who the endpoint's credential is */
         const char *impersonate_uid;           /* NULL = none */

@@ -1,0 +1,16 @@
+/* A .tar.gz that is written as it comes into being: into a file, which is there whole or not at all, or to
+ * standard output. Entries are put one behind the other; nothing of them is kept. */
+#pragma once
+
+#include "kubectl-fleet/session.h"
+
+struct bundle_file;
+
+/* path "-": standard output, of s->terminal. ERR_EXISTS: the file is there already; ERR_NOT_FOUND,
+ * ERR_SYSTEM: its folder cannot be written to. */
+int bundle_file_open(struct session *s, const char *path, struct bundle_file **ret, struct error *err);
+int bundle_file_put(struct bundle_file *f, const char *name, struct slice data, struct error *err);
+uint64_t bundle_file_size(const struct bundle_file *f); /* packed, so far */
+/* The end of the archive, and the file at its place. f is gone in either case. */
+int bundle_file_finish(struct bundle_file *f, struct error *err);
+struct bundle_file *bundle_file_abandon(struct bundle_file *f); /* NULL is fine; returns NULL */
