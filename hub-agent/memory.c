@@ -4,15 +4,27 @@
 
 #define HOLD_PER_WAITING_MS 80 /* about what it takes to finish one more object of a burst */
 
-static void unref(void *record)
+/* ---- records ---- */
+
+/* In place of a record at rest: an odd number, as no pointer is, with most of the hash of the uid. */
+static void *mark_of(uint64_t uid)
 {
-        struct memory *m = record;
+        return (void *)((uintptr_t)uid | 1);
+}
+
+static bool is_mark(const void *value)
+{
+        return (uintptr_t)value & 1;
+}
+
+static void unref(void *value)
+{
+        struct memory *m = is_mark(value) ? NULL : value;
 
         if (!m || --m->refs > 0)
                 return;
         if (m->kind->clear)
-                m->kind->clear(record);
-        mem_free(m->uid);
+                m->kind->clear(value);
         mem_free(m);
 }
 
@@ -27,7 +39,7 @@ void memories_free(struct memories *m)
         map_free(&m->by_key);
 }
 
-static struct memory *record_new(const struct memory_kind *kind, const char *uid)
+static struct memory *record_new(const struct memory_kind *kind, uint64_t uid)
 {
         struct memory *m = mem_zalloc(kind->size);
 
@@ -35,24 +47,26 @@ static struct memory *record_new(const struct memory_kind *kind, const char *uid
                 return NULL;
         m->refs = 1;
         m->kind = kind;
-        m->uid = mem_strdup(or_empty(uid));
-        if (m->uid)
-                return m;
-        unref(m);
-        return NULL;
+        m->uid = uid;
+        return m;
 }
 
 static struct memory *find_or_make(struct memories *m, const struct object *o)
 {
-        struct memory *record;
+        const char *text = or_empty(o->meta.uid);
+        uint64_t uid = hash_bytes(text, strlen(text), 0);
         AUTO_KEY struct key key = KEY_EMPTY;
+        struct memory *record;
+        void *found;
 
         if (object_key(&key, o->meta.ns, o->meta.name) < 0)
                 return NULL;
-        record = map_get(&m->by_key, key.text);
-        if (record && text_equal(record->uid, or_empty(o->meta.uid)))
-                return record;
-        record = record_new(m->kind, o->meta.uid);
+        found = map_get(&m->by_key, key.text);
+        if (found && !is_mark(found) && ((struct memory *)found)->uid == uid)
+                return found;
+        record = record_new(m->kind, uid);
+        if (record && found == mark_of(uid))
+                m->kind->wake(record);
         if (record && map_put(&m->by_key, key.text, record) < 0) {
                 unref(record);
                 return NULL;
@@ -73,6 +87,15 @@ void *memory_of(struct memories *m, const struct object *o, struct arena *arena)
 void memory_drop(struct memories *m, const char *key)
 {
         map_remove(&m->by_key, key);
+}
+
+void memory_rest(struct memories *m, const char *key, const void *record)
+{
+        const struct memory *r = record;
+
+        if (map_get(&m->by_key, key) != record || r->refs > 2 || !r->kind->at_rest(record))
+                return;
+        ASSERT(map_put(&m->by_key, key, mark_of(r->uid)) == 0); /* the key is there: this takes no memory */
 }
 
 /* ---- statuses that are held back ---- */

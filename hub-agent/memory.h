@@ -9,17 +9,21 @@
 struct memory {
         unsigned refs;
         const struct memory_kind *kind;
-        char *uid; /* of the object it is about; another one of that name starts afresh */
+        uint64_t uid; /* hash of that of the object it is about; another one of that name starts afresh */
 };
 
 struct memory_kind {
         size_t size;                 /* of the record; it begins zeroed */
         void (*clear)(void *record); /* frees what the record holds; may be NULL */
+        /* For records by the hundred thousand: one that is at rest remembers no more than what wake() puts
+         * into a new one, and is given up for that. Both or neither. */
+        bool (*at_rest)(const void *record);
+        void (*wake)(void *record);
 };
 
 struct memories {
         const struct memory_kind *kind;
-        struct map by_key; /* "ns/name" or "name" -> record, one reference */
+        struct map by_key; /* "ns/name" or "name" -> record, one reference, or the mark of one at rest */
 };
 
 void memories_init(struct memories *m, const struct memory_kind *kind);
@@ -28,6 +32,9 @@ void memories_free(struct memories *m);
  * replaced meanwhile. NULL on no memory. */
 void *memory_of(struct memories *m, const struct object *o, struct arena *arena);
 void memory_drop(struct memories *m, const char *key);
+/* At the end of a pass, which does not look at its record any more: gives it up if it is at rest and no other
+ * pass has it. */
+void memory_rest(struct memories *m, const char *key, const void *record);
 
 /* ---- statuses that are held back ---- */
 

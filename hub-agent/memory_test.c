@@ -62,9 +62,83 @@ static void a_record_lives_as_long_as_a_pass_uses_it(void **state)
         assert_non_null(memory_of(&all, &second, &later));
         arena_free(&later);
         assert_int_equal(cleared, 0);
-        assert_string_equal(r->memory.uid, "1");
+        assert_int_equal(r->memory.uid, hash_bytes("1", 1, 0));
         arena_free(&pass);
         assert_int_equal(cleared, 1);
+        memories_free(&all);
+}
+
+struct sleeper {
+        struct memory memory;
+        bool met;
+        int more;
+};
+
+static bool is_at_rest(const void *record)
+{
+        const struct sleeper *s = record;
+
+        return s->met && s->more == 0;
+}
+
+static void wake(void *record)
+{
+        ((struct sleeper *)record)->met = true;
+}
+static const struct memory_kind sleeper_kind = { sizeof(struct sleeper), NULL, is_at_rest, wake };
+
+/* One pass: `more` is what the object gives to remember. Whether it was met before. */
+static bool pass(struct memories *all, const struct object *o, int more)
+{
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        struct sleeper *s = memory_of(all, o, &arena);
+        bool met = s->met;
+
+        s->met = true;
+        s->more = more;
+        memory_rest(all, o->meta.name, s);
+        return met;
+}
+
+static void a_record_at_rest_takes_no_memory_and_is_the_same_when_it_is_asked_for(void **state)
+{
+        struct object first = object_of(NULL, "a", "1"), second = object_of(NULL, "a", "2");
+        struct memories all;
+        size_t before;
+
+        memories_init(&all, &sleeper_kind);
+        assert_false(pass(&all, &first, 7));
+        before = mem_live_count();
+        assert_true(pass(&all, &first, 0));
+        assert_int_equal(mem_live_count(), before - 1);
+        assert_true(pass(&all, &first, 0));
+        assert_int_equal(mem_live_count(), before - 1);
+        assert_true(pass(&all, &first, 7));
+        assert_int_equal(mem_live_count(), before);
+        assert_true(pass(&all, &first, 0));
+        assert_false(pass(&all, &second, 0));
+        assert_false(pass(&all, &first, 0));
+        memories_free(&all);
+}
+
+static void a_record_that_another_pass_has_is_kept(void **state)
+{
+        struct object o = object_of(NULL, "a", "1");
+        struct arena other = ARENA_INIT;
+        struct memories all;
+        struct sleeper *s;
+
+        memories_init(&all, &sleeper_kind);
+        s = memory_of(&all, &o, &other);
+        assert_false(pass(&all, &o, 0));
+        s->more = 7;
+        arena_free(&other);
+        s = memory_of(&all, &o, &other);
+        assert_int_equal(s->more, 7);
+        memory_drop(&all, "a");
+        memory_rest(&all, "a", s); /* it is nobody's any more */
+        assert_int_equal(map_count(&all.by_key), 0);
+        arena_free(&other);
         memories_free(&all);
 }
 
@@ -132,6 +206,8 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(a_record_belongs_to_one_object_not_to_its_name),
                 cmocka_unit_test(a_record_lives_as_long_as_a_pass_uses_it),
+                cmocka_unit_test(a_record_at_rest_takes_no_memory_and_is_the_same_when_it_is_asked_for),
+                cmocka_unit_test(a_record_that_another_pass_has_is_kept),
                 cmocka_unit_test(the_more_wait_the_longer_each_up_to_twenty_seconds),
                 cmocka_unit_test(a_pass_that_does_not_hold_leaves_nobody_waiting_for_it),
                 cmocka_unit_test(what_was_due_when_a_write_failed_stays_due),

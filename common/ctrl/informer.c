@@ -25,10 +25,24 @@ uint64_t resource_version_number(const struct object *o)
 
 /* ---- indexes ---- */
 
-static void object_vec_destroy(void *p)
+/* Under most values of an index there is one object. It stands there itself, marked by an odd pointer; from
+ * the second on there is an array. */
+static void *alone(const struct object *o)
 {
-        struct object_vec *v = p;
+        return (void *)((uintptr_t)o | 1);
+}
 
+static const struct object *object_alone(const void *value)
+{
+        return (uintptr_t)value & 1 ? (const struct object *)((uintptr_t)value & ~(uintptr_t)1) : NULL;
+}
+
+static void indexed_destroy(void *value)
+{
+        struct object_vec *v = value;
+
+        if (!value || object_alone(value))
+                return;
         vec_free(v);
         mem_free(v);
 }
@@ -39,29 +53,41 @@ struct index_edit {
         bool failed;
 };
 
+static struct object_vec *make_array(struct index_edit *edit, const char *value, const struct object *first)
+{
+        struct object_vec *v = NEW(struct object_vec);
+
+        if (v && vec_push(v, first) == 0 && vec_reserve(v, 2) == 0 &&
+            map_put(&edit->index->values, value, v) == 0)
+                return v;
+        indexed_destroy(v);
+        return NULL;
+}
+
 static void index_insert(void *to, const char *value)
 {
         struct index_edit *edit = to;
-        struct object_vec *v = value ? map_get(&edit->index->values, value) : NULL;
+        void *there = value ? map_get(&edit->index->values, value) : NULL;
+        const struct object *first = object_alone(there);
+        struct object_vec *v = first ? make_array(edit, value, first) : there;
 
-        if (!value) {
+        if (!value || (first && !v))
                 edit->failed = true;
-                return;
-        }
-        if (!v) {
-                v = NEW(struct object_vec);
-                if (!v || map_put(&edit->index->values, value, v) < 0) {
-                        mem_free(v);
-                        edit->failed = true;
-                        return;
-                }
-        }
-        if (vec_push(v, edit->object) < 0)
-                edit->failed = true;
+        else if (!v)
+                edit->failed |= map_put(&edit->index->values, value, alone(edit->object)) < 0;
+        else
+                edit->failed |= vec_push(v, edit->object) < 0;
 }
 
-static void erase_from(struct index_edit *edit, const char *value, struct object_vec *v)
+static void erase_from(struct index_edit *edit, const char *value, void *there)
 {
+        struct object_vec *v = object_alone(there) ? NULL : there;
+
+        if (!v) {
+                if (object_alone(there) == edit->object)
+                        map_remove(&edit->index->values, value);
+                return;
+        }
         for (size_t k = 0; k < v->n; k++) {
                 if (v->at[k] != edit->object)
                         continue;
@@ -70,16 +96,18 @@ static void erase_from(struct index_edit *edit, const char *value, struct object
         }
         if (v->n == 0)
                 map_remove(&edit->index->values, value);
+        else if (v->n == 1)
+                ASSERT(map_put(&edit->index->values, value, alone(v->at[0])) == 0); /* it takes no memory */
 }
 
 /* Without memory for the value it is looked for under all: the object is about to go. */
 static void index_erase(void *to, const char *value)
 {
         struct index_edit *edit = to;
-        struct object_vec *v = value ? map_get(&edit->index->values, value) : NULL;
+        void *there = value ? map_get(&edit->index->values, value) : NULL;
 
-        if (v)
-                erase_from(edit, value, v);
+        if (there)
+                erase_from(edit, value, there);
         if (value)
                 return;
         map_for_each(&edit->index->values, e)
@@ -118,7 +146,7 @@ int informer_add_index(struct informer *i, const char *name, index_fn fn)
         if (!ix)
                 return ERR_NO_MEMORY;
         *ix = (struct index){ .name = name, .fn = fn };
-        map_init(&ix->values, MAP_OWN_KEYS, object_vec_destroy);
+        map_init(&ix->values, MAP_OWN_KEYS, indexed_destroy);
         if (vec_push(&i->indexes, ix) < 0) {
                 mem_free(ix);
                 return ERR_NO_MEMORY;
@@ -148,8 +176,9 @@ static void tell(struct informer *i, enum informer_event_type type, const struct
 static int replace(struct informer *i, const char *key, const struct object *old, struct object *o)
 {
         const struct object *kept = object_ref(o);
+        const char *own = i->resource.namespaced ? key : kept->meta.name;
 
-        if (reindex(i, kept) < 0 || map_put(&i->objects, key, (void *)kept) < 0) {
+        if (reindex(i, kept) < 0 || map_put(&i->objects, own, (void *)kept) < 0) {
                 unindex(i, kept);
                 object_unref(kept);
                 return ERR_NO_MEMORY;
@@ -410,8 +439,9 @@ int informer_list(const struct informer *i, struct arena *arena, struct object_l
 int informer_by_index(const struct informer *i, const char *index, const char *value, struct arena *arena,
                       struct object_list *ret)
 {
+        struct object_vec one = { 0 };
         const struct object_vec *v = NULL;
-        const struct object **at;
+        const struct object **at, *only = NULL;
         bool known = false;
 
         vec_for_each(&i->indexes, ix) {
@@ -419,8 +449,13 @@ int informer_by_index(const struct informer *i, const char *index, const char *v
                         continue;
                 known = true;
                 v = map_get(&(*ix)->values, value);
+                only = object_alone(v);
         }
         ASSERT(known);
+        if (only) {
+                one = (struct object_vec){ .at = &only, .n = 1 };
+                v = &one;
+        }
         at = ARENA_NEW_ARRAY(arena, const struct object *, (v ? v->n : 0) + 1);
         if (!at)
                 return ERR_NO_MEMORY;
@@ -485,8 +520,9 @@ struct informer *informer_new(struct kube_client *k, struct fiber_group *group,
         i->kube = k;
         i->options = *o;
         i->resource = o->resource ? *o->resource : kube_resource_of(o->kind);
-        /* No destructor while it lives: replace() hands the old object to its caller. */
-        map_init(&i->objects, MAP_OWN_KEYS, NULL);
+        /* Without a namespace the name is the key, and the object has it. No destructor while it lives:
+         * replace() hands the old object to its caller. */
+        map_init(&i->objects, i->resource.namespaced ? MAP_OWN_KEYS : MAP_BORROW_KEYS, NULL);
         map_init(&i->undecodable, MAP_OWN_KEYS, mem_free);
         i->parent = group;
         return start_reflector(i) < 0 ? informer_free(i) : i;

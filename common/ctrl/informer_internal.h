@@ -13,7 +13,7 @@ struct object_vec {
 struct index {
         const char *name;
         index_fn fn;
-        struct map values; /* value -> struct object_vec */
+        struct map values; /* value -> struct object_vec, or an object alone (informer.c) */
 };
 
 struct handler {

@@ -36,7 +36,23 @@ static void clear_memory(void *record)
         known_works_free(m);
         generations_free(m);
 }
-const struct memory_kind binding_memory_kind = { sizeof(struct binding_memory), clear_memory };
+
+/* Whether what is left is that this process has looked at the Works. */
+static bool is_at_rest(const void *record)
+{
+        const struct binding_memory *m = record;
+
+        return m->passed && !m->hold.held && !m->hold.dirty_since_ms && !m->rollout_generation &&
+               !m->rollout_message && !m->creation_in_doubt && !m->works_changed && !m->ahead_until_ms &&
+               !m->waiting_since_ms && m->generations.n == 0 && map_count(&m->known_works) == 0;
+}
+
+static void wake(void *record)
+{
+        ((struct binding_memory *)record)->passed = true;
+}
+const struct memory_kind binding_memory_kind = { sizeof(struct binding_memory), clear_memory, is_at_rest,
+                                                 wake };
 
 void binding_rollout_started(struct reconcile *rc, const struct object *b, const char *message)
 {
@@ -619,6 +635,7 @@ static struct outcome reconcile(struct reconcile *rc)
 {
         struct pass s = { .rc = rc, .agent = agent_of(rc), .scope = scope_of(rc->ns) };
         const struct object *b;
+        struct outcome o;
 
         if (cache_get(rc, s.scope->binding, rc->ns, rc->name, &b) < 0)
                 return failed(rc->err);
@@ -634,7 +651,9 @@ static struct outcome reconcile(struct reconcile *rc)
         }
         if (is_deleting(&s.b->object))
                 return clean_up(&s);
-        return hold_pass_ended(&s.memory->hold, generate(&s));
+        o = hold_pass_ended(&s.memory->hold, generate(&s));
+        memory_rest(&s.agent->bindings, rc->key, s.memory);
+        return o;
 }
 
 struct relay {
