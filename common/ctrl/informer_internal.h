@@ -35,9 +35,9 @@ struct informer {
         struct map undecodable; /* key -> the version that cannot be decoded, as text */
         bool synced;
         size_t bytes;
-        uint64_t high_water;   /* newest resourceVersion seen in list or watch */
-        struct map *listing;   /* keys seen by the relist that is running, NULL if none */
-        bool server_went_back; /* the relist's version is older than what we have seen: take all it says */
+        uint64_t high_water;     /* newest resourceVersion seen in list or watch */
+        struct listing *listing; /* the list that is running (reflector.c), NULL if none */
+        bool server_went_back;   /* the relist's version is older than what we have seen: take all it says */
         int problem_code;
         char problem[256];
 };

@@ -146,12 +146,8 @@ static void observe_late(void *ctx)
         object_unref(o);
 }
 
-static void body_late(struct fixture *f)
+static void list_again_with_a_late_answer(struct fixture *f)
 {
-        put(&f->server, "a");
-        put(&f->server, "b");
-        put(&f->server, "c");
-        open_informer(f);
         settle(f);
         loopback_listen(f->loopback, "api.test", NULL, NULL);
         put(&f->server, "b");
@@ -163,12 +159,30 @@ static void body_late(struct fixture *f)
         loopback_listen(f->loopback, "api.test", serve, &f->server);
         fiber_sleep(f->loop, 5000);
         assert_null(informer_get(f->informer, NULL, "b"));
+}
+
+static void body_late(struct fixture *f)
+{
+        put(&f->server, "a");
+        put(&f->server, "b");
+        put(&f->server, "c");
+        open_informer(f);
+        list_again_with_a_late_answer(f);
         assert_int_equal(informer_objects(f->informer), 2);
+}
+
+static void body_late_when_empty(struct fixture *f)
+{
+        open_informer(f);
+        f->server.version = 3;
+        list_again_with_a_late_answer(f);
+        assert_int_equal(informer_objects(f->informer), 0);
 }
 
 static void a_late_answer_during_a_list_does_not_bring_back_what_was_deleted(void **state)
 {
         with_informer(body_late);
+        with_informer(body_late_when_empty);
 }
 
 static void by_first(const struct object *o, index_emit emit, void *to)

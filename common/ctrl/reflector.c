@@ -55,38 +55,83 @@ static int take(struct informer *i, struct object *o, bool initial)
 
 /* ---- list ---- */
 
+#define TAKEN_AT_ONCE 256
+
+struct listing {
+        bool first; /* nothing is held, nor taken from answers: nothing can be left that it does not name */
+        struct map seen;             /* keys that the list names, unless it is the first */
+        struct arena keys;           /* theirs */
+        VEC(struct object *) coming; /* referenced: not taken into the cache yet */
+};
+
+static void listing_free(struct listing *l)
+{
+        map_free(&l->seen);
+        arena_free(&l->keys);
+        vec_for_each(&l->coming, o)
+                object_unref(*o);
+        vec_free(&l->coming);
+}
+
 /* Only what the list names counts as seen: an answer to an own write that comes meanwhile may be about an
  * object that was deleted before the list was taken. */
+static int note_seen(struct informer *i, const struct object *o)
+{
+        AUTO_KEY struct key key = KEY_EMPTY;
+        char *own;
+
+        if (i->listing->first)
+                return 0;
+        TRY(informer_key(o, &key));
+        own = arena_strdup(&i->listing->keys, key.text);
+        return own ? map_put(&i->listing->seen, own, i) : ERR_NO_MEMORY;
+}
+
+static int take_coming(struct informer *i)
+{
+        struct listing *l = i->listing;
+        int code = 0;
+
+        for (size_t k = 0; k < l->coming.n; k++) {
+                if (code == 0)
+                        code = take(i, l->coming.at[k], true);
+                object_unref(l->coming.at[k]);
+        }
+        l->coming.n = 0;
+        return code;
+}
+
+/* Many at once, so that what is kept and what handlers need for a moment do not lie between each other in
+ * memory: holes as small as that could not be given back. */
 static int list_each(void *ctx, struct object *o)
 {
         struct informer *i = ctx;
-        AUTO_KEY struct key key = KEY_EMPTY;
 
-        TRY(informer_key(o, &key));
-        if (map_put(i->listing, key.text, i) < 0)
+        TRY(note_seen(i, o));
+        if (vec_push(&i->listing->coming, o) < 0)
                 return ERR_NO_MEMORY;
-        return take(i, o, true);
+        object_ref(o);
+        return i->listing->coming.n < TAKEN_AT_ONCE ? 0 : take_coming(i);
 }
 
 static int list_undecodable(void *ctx, struct object *id, const struct error *why)
 {
         struct informer *i = ctx;
-        AUTO_KEY struct key key = KEY_EMPTY;
 
-        TRY(informer_key(id, &key));
-        if (map_put(i->listing, key.text, i) < 0)
-                return ERR_NO_MEMORY;
+        TRY(note_seen(i, id));
         return informer_note_undecodable(i, id, why, true);
 }
 
 /* Forgets what the list did not name, except what is newer than the list. */
 static void sweep(struct informer *i, uint64_t list_version)
 {
+        if (i->listing->first)
+                return;
         map_for_each(&i->objects, e) {
                 const struct object *o = e->value;
                 uint64_t version = resource_version_number(o);
 
-                if (map_has(i->listing, e->key))
+                if (map_has(&i->listing->seen, e->key))
                         continue;
                 if (version && version > list_version && !i->server_went_back)
                         continue;
@@ -96,7 +141,7 @@ static void sweep(struct informer *i, uint64_t list_version)
         }
 }
 
-static int list_once(struct reflector *r)
+static int list_all(struct reflector *r, char **ret_version)
 {
         struct informer *i = r->i;
         struct kube_list_options o = { .ns = i->options.ns,
@@ -106,15 +151,23 @@ static int list_once(struct reflector *r)
                                        .interns = i->options.interns,
                                        .metadata_only = i->options.resource != NULL,
                                        .undecodable = list_undecodable };
-        CLEANUP(map_free) struct map seen;
+        int code = kube_list_resource(i->kube, i->options.kind, &i->resource, &o, list_each, i, ret_version,
+                                      &r->err);
+
+        return code < 0 ? code : take_coming(i);
+}
+
+static int list_once(struct reflector *r)
+{
+        struct informer *i = r->i;
+        CLEANUP(listing_free) struct listing listing = { .first = !i->synced && map_count(&i->objects) == 0 };
         AUTO_FREE char *version = NULL;
         uint64_t number = 0;
         int code;
 
-        map_init(&seen, MAP_OWN_KEYS, NULL);
-        i->listing = &seen;
-        code = kube_list_resource(i->kube, i->options.kind, &i->resource, &o, list_each, i, &version,
-                                  &r->err);
+        map_init(&listing.seen, MAP_BORROW_KEYS, NULL);
+        i->listing = &listing;
+        code = list_all(r, &version);
         if (code == 0) {
                 if (version && text_parse_u64(version, &number) && number < i->high_water &&
                     !i->server_went_back) {
