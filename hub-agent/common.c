@@ -193,6 +193,28 @@ const struct condition *fresh_condition(const struct condition_list *l, const ch
         return text_equal(c->status, "Unknown") ? NULL : c;
 }
 
+static bool is_behind(const struct object_meta *meta, const struct condition_list *l)
+{
+        for (uint32_t i = 0; l && i < l->n; i++)
+                if (l->at[i].observed_generation.value != meta->generation)
+                        return true;
+        return !l || l->n == 0 || meta->deletion_ms != TIME_NONE;
+}
+
+bool placement_is_behind(const struct object *placement)
+{
+        const struct placement *p = (const struct placement *)placement;
+
+        return is_behind(&placement->meta, p->status ? &p->status->conditions : NULL);
+}
+
+bool binding_is_behind(const struct object *binding)
+{
+        const struct binding *b = (const struct binding *)binding;
+
+        return is_behind(&binding->meta, b->status ? &b->status->conditions : NULL);
+}
+
 bool conditions_agree(const struct condition_list *a, const struct condition_list *b, const char *type)
 {
         const struct condition *x = a ? condition_find(a, type) : NULL,

@@ -54,6 +54,11 @@ struct condition make_condition(const char *type, const char *status, const char
 /* The condition as far as it speaks about this generation: NULL when absent, Unknown or stale. */
 const struct condition *fresh_condition(const struct condition_list *l, const char *type, int64_t generation);
 
+/* Whether its status does not speak of its generation yet, or it goes: then work on it is under way, or was
+ * asked for while nobody was at work (watch.pressing). */
+bool placement_is_behind(const struct object *placement);
+bool binding_is_behind(const struct object *binding);
+
 /* Whether both lists (NULL = empty) say the same of a type, of the same generation; reasons and words aside.
  */
 bool conditions_agree(const struct condition_list *a, const struct condition_list *b, const char *type);

@@ -425,6 +425,41 @@ static void what_a_user_edits_overtakes_the_backlog(void **state)
         rig_run(body_priority);
 }
 
+static bool wants_half_a_minute(const struct object *o)
+{
+        const struct member_cluster *c = (const struct member_cluster *)o;
+
+        return c->spec && c->spec->heartbeat_period_seconds.value == 30;
+}
+
+static void body_pressing(struct rig *r)
+{
+        const struct watch watch = { &member_cluster_kind, ON_SPEC, NULL, .pressing = wants_half_a_minute };
+        struct controller c = two_at_a_time;
+        struct bench b;
+
+        c.watches = &watch;
+        c.n_watches = c.concurrency = 1;
+        install_crds(r);
+        for (char name[2] = "a"; name[0] <= 'f'; name[0]++)
+                make(r, name);
+        assert_int_equal(rig_merge(r, GROUP "/f", "{\"spec\":{\"heartbeatPeriodSeconds\":30}}"), 200);
+        open_bench_with(r, &b, false, &c, NULL);
+        b.reconcile = waits_at_the_gate;
+        run_manager(&b);
+        open_gate(&b);
+        assert_int_equal(b.visits.n, 6);
+        assert_string_equal(b.visits.at[0].key, "f");
+        assert_string_equal(b.visits.at[1].key, "a");
+        close_bench(&b);
+}
+
+/* An edit while the agent was away, or before its first list was there. */
+static void what_was_asked_for_before_the_first_list_is_no_backlog(void **state)
+{
+        rig_run(body_pressing);
+}
+
 /* ---- classes ---- */
 
 static void map_other(void *agent, const struct informer_event *e, key_emit emit, void *to)
@@ -764,6 +799,7 @@ int main(void)
                 cmocka_unit_test(changes_during_a_reconcile_give_one_more_and_never_two_at_once),
                 cmocka_unit_test(no_more_keys_run_at_once_than_the_controller_allows),
                 cmocka_unit_test(what_a_user_edits_overtakes_the_backlog),
+                cmocka_unit_test(what_was_asked_for_before_the_first_list_is_no_backlog),
                 cmocka_unit_test(what_is_under_way_comes_first_then_edits_then_what_agents_wrote),
                 cmocka_unit_test(only_what_a_watch_asks_for_makes_a_key),
                 cmocka_unit_test(the_next_reconcile_sees_its_own_write_before_the_watch_tells),

@@ -94,7 +94,7 @@ static void emit_self(const struct object *o, struct emission *em)
  * what users begin anew, or in a burst nothing is finished before all is begun. */
 static enum queue_priority class_of(const struct watch *w, const struct informer_event *e, unsigned changed)
 {
-        if (e->initial)
+        if (e->initial && !(w->pressing && w->pressing(e->now)))
                 return QUEUE_LOW;
         if (w->map)
                 return QUEUE_FOLLOW_UP;

@@ -734,8 +734,8 @@ static void map_let_go(void *agent, const struct informer_event *e, key_emit emi
 }
 
 static const struct watch watches[] = {
-        { &cluster_resource_placement_kind, ON_SPEC | ON_DELETION, NULL },
-        { &resource_placement_kind, ON_SPEC | ON_DELETION, NULL },
+        { &cluster_resource_placement_kind, ON_SPEC | ON_DELETION, NULL, .pressing = placement_is_behind },
+        { &resource_placement_kind, ON_SPEC | ON_DELETION, NULL, .pressing = placement_is_behind },
         { &cluster_scheduling_policy_snapshot_kind, ON_SPEC | ON_META | ON_DELETION, map_to_owner },
         { &scheduling_policy_snapshot_kind, ON_SPEC | ON_META | ON_DELETION, map_to_owner },
         { &cluster_resource_snapshot_kind, ON_SPEC | ON_DELETION, map_snapshot },

@@ -300,8 +300,8 @@ static struct outcome reconcile(struct reconcile *rc)
 }
 
 static const struct watch watches[] = {
-        { &cluster_resource_placement_kind, ON_DELETION, NULL },
-        { &resource_placement_kind, ON_DELETION, NULL },
+        { &cluster_resource_placement_kind, ON_DELETION, NULL, .pressing = placement_is_behind },
+        { &resource_placement_kind, ON_DELETION, NULL, .pressing = placement_is_behind },
         { &cluster_scheduling_policy_snapshot_kind, ON_STATUS, map_to_owner },
         { &scheduling_policy_snapshot_kind, ON_STATUS, map_to_owner },
         { &cluster_resource_binding_kind, ON_STATUS | ON_DELETION, map_to_owner },

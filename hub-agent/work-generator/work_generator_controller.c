@@ -722,8 +722,8 @@ static void map_placement(void *agent, const struct informer_event *e, key_emit 
 }
 
 static const struct watch watches[] = {
-        { &cluster_resource_binding_kind, ON_SPEC | ON_DELETION, NULL, true },
-        { &resource_binding_kind, ON_SPEC | ON_DELETION, NULL, true },
+        { &cluster_resource_binding_kind, ON_SPEC | ON_DELETION, NULL, true, .pressing = binding_is_behind },
+        { &resource_binding_kind, ON_SPEC | ON_DELETION, NULL, true, .pressing = binding_is_behind },
         { &work_kind, ON_ALL, map_work },
         { &member_cluster_kind, ON_META, map_member_cluster },
         { &cluster_resource_snapshot_kind, ON_SPEC, map_snapshot },
