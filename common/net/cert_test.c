@@ -207,6 +207,30 @@ static void no_allocation_failure_leaks(void **state)
         }
 }
 
+static void a_key_that_is_read_once_signs_and_verifies_many(void **state)
+{
+        AUTO_FREE char *pem = NULL, *other = NULL;
+        struct error err = { 0 };
+
+        assert_int_equal(cert_new_key(&pem, &err), 0);
+        assert_int_equal(cert_new_key(&other, &err), 0);
+        struct jwt_key *key = jwt_key_new(pem, "k", &err), *wrong = jwt_key_new(other, "k", &err);
+        assert_non_null(key);
+        for (int i = 0; i < 2; i++) {
+                AUTO_FREE char *token = NULL, *payload = NULL, *of_pem = NULL, *no = NULL;
+
+                assert_int_equal(jwt_key_sign(key, SLICE("{\"sub\":\"x\"}"), &token, &err), 0);
+                assert_int_equal(jwt_key_verify(key, token, &payload, &err), 0);
+                assert_string_equal(payload, "{\"sub\":\"x\"}");
+                assert_int_equal(jwt_verify(pem, token, &of_pem, &err), 0);
+                assert_int_equal(jwt_key_verify(wrong, token, &no, &err), ERR_UNAUTHORIZED);
+        }
+        jwt_key_free(key);
+        jwt_key_free(wrong);
+        assert_null(jwt_key_new("no key", "k", &err));
+        assert_int_equal(err.code, ERR_INVALID);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -220,6 +244,7 @@ int main(void)
                 cmocka_unit_test(a_token_of_another_key_or_with_a_changed_byte_is_refused),
                 cmocka_unit_test(a_token_without_signature_is_refused),
                 cmocka_unit_test(no_allocation_failure_leaks),
+                cmocka_unit_test(a_key_that_is_read_once_signs_and_verifies_many),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

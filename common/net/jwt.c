@@ -88,12 +88,9 @@ static bool signature_is_good(EVP_PKEY *key, struct slice text, const unsigned c
         return good;
 }
 
-int jwt_sign(const char *key_pem, const char *key_id, struct slice payload, char **ret_token,
-             struct error *err)
+static int sign_with(EVP_PKEY *key, const char *key_id, struct slice payload, char **ret_token,
+                     struct error *err)
 {
-        CLEANUP(key_cleanup) EVP_PKEY *key = openssl_read_key(key_pem, err);
-        if (!key)
-                return ERR_INVALID;
         AUTO_BUF struct buf header, token;
         buf_init(&header, LIMIT_TOKEN_BYTES);
         buf_init(&token, LIMIT_TOKEN_BYTES);
@@ -112,6 +109,13 @@ int jwt_sign(const char *key_pem, const char *key_id, struct slice payload, char
         TRY(buf_status(&token, err, "token"));
         *ret_token = buf_take(&token, NULL);
         return *ret_token ? 0 : error_no_memory(err);
+}
+
+int jwt_sign(const char *key_pem, const char *key_id, struct slice payload, char **ret_token,
+             struct error *err)
+{
+        CLEANUP(key_cleanup) EVP_PKEY *key = openssl_read_key(key_pem, err);
+        return key ? sign_with(key, key_id, payload, ret_token, err) : ERR_INVALID;
 }
 
 /* ---- RS256 ---- */
@@ -181,7 +185,8 @@ static bool header_says_es256(struct slice encoded)
         return text_starts_with(alg, "\"ES256\"");
 }
 
-int jwt_verify(const char *key_or_cert_pem, const char *token, char **ret_payload, struct error *err)
+/* A key of NULL verifies nothing. */
+static int verify_with(EVP_PKEY *key, const char *token, char **ret_payload, struct error *err)
 {
         struct slice rest = slice_of(token), header, payload;
         if (rest.len > LIMIT_TOKEN_BYTES || !slice_cut(&rest, '.', &header) ||
@@ -193,12 +198,60 @@ int jwt_verify(const char *key_or_cert_pem, const char *token, char **ret_payloa
         if (decode_base64url(rest, &raw, &raw_len) < 0 || raw_len != RAW_SIGNATURE ||
             decode_base64url(payload, &text, &text_len) < 0)
                 return error_set(err, ERR_UNAUTHORIZED, "token: malformed");
-        CLEANUP(key_cleanup) EVP_PKEY *key = read_public_key(key_or_cert_pem);
         struct slice signed_text = { token, (size_t)(payload.data + payload.len - token) };
         if (!key || !signature_is_good(key, signed_text, (const unsigned char *)raw))
                 return error_set(err, ERR_UNAUTHORIZED, "token: the signature does not match");
         *ret_payload = TAKE_PTR(text);
         return 0;
+}
+
+int jwt_verify(const char *key_or_cert_pem, const char *token, char **ret_payload, struct error *err)
+{
+        CLEANUP(key_cleanup) EVP_PKEY *key = read_public_key(key_or_cert_pem);
+        return verify_with(key, token, ret_payload, err);
+}
+
+/* ---- a key that is read once ---- */
+
+struct jwt_key {
+        EVP_PKEY *key;
+        char *id;
+};
+
+struct jwt_key *jwt_key_free(struct jwt_key *k)
+{
+        if (!k)
+                return NULL;
+        EVP_PKEY_free(k->key);
+        mem_free(k->id);
+        mem_free(k);
+        return NULL;
+}
+
+struct jwt_key *jwt_key_new(const char *key_pem, const char *key_id, struct error *err)
+{
+        struct jwt_key *k = NEW(struct jwt_key);
+        if (!k) {
+                error_no_memory(err);
+                return NULL;
+        }
+        k->id = mem_strdup(key_id);
+        k->key = openssl_read_key(key_pem, err);
+        if (k->key && k->id)
+                return k;
+        if (k->key)
+                error_no_memory(err);
+        return jwt_key_free(k);
+}
+
+int jwt_key_sign(const struct jwt_key *k, struct slice payload, char **ret_token, struct error *err)
+{
+        return sign_with(k->key, k->id, payload, ret_token, err);
+}
+
+int jwt_key_verify(const struct jwt_key *k, const char *token, char **ret_payload, struct error *err)
+{
+        return verify_with(k->key, token, ret_payload, err);
 }
 
 int jwt_read(const char *token, char **ret_payload, struct error *err)

@@ -10,7 +10,8 @@
 #define CACHE_MAX 8192
 
 struct authn {
-        struct map claims; /* token -> json_t of its verified claims */
+        struct map claims;   /* token -> json_t of its verified claims */
+        struct jwt_key *key; /* NULL = not read yet */
 };
 
 static void claims_free(void *value)
@@ -30,10 +31,25 @@ static struct authn *authn_of(struct devcluster *d)
 
 void token_cache_free(struct devcluster *d)
 {
-        if (d->authn)
+        if (d->authn) {
                 map_free(&d->authn->claims);
+                jwt_key_free(d->authn->key);
+        }
         mem_free(d->authn);
         d->authn = NULL;
+}
+
+/* NULL: err says why. */
+static const struct jwt_key *key_of(struct devcluster *d, struct error *err)
+{
+        struct authn *a = authn_of(d);
+        if (!a) {
+                error_no_memory(err);
+                return NULL;
+        }
+        if (!a->key)
+                a->key = jwt_key_new(d->signing_key, "argosy-devcluster", err);
+        return a->key;
 }
 
 /* ---- signing ---- */
@@ -47,8 +63,10 @@ static int sign(struct devcluster *d, const json_t *claims, struct arena *arena,
         TRY(pki_ensure(d, err));
         if (doc_write(claims, &payload) < 0)
                 return buf_status(&payload, err, "token");
-        TRY(jwt_sign(d->signing_key, "argosy-devcluster", (struct slice){ payload.data, payload.len }, &token,
-                     err));
+        const struct jwt_key *key = key_of(d, err);
+        if (!key)
+                return err->code;
+        TRY(jwt_key_sign(key, (struct slice){ payload.data, payload.len }, &token, err));
         *ret = arena_strdup(arena, token);
         return *ret ? 0 : error_no_memory(err);
 }
@@ -111,7 +129,10 @@ static int verify(struct devcluster *d, const char *token, json_t **ret, struct 
         AUTO_JSON json_t *claims = NULL;
         if (!d->signing_key)
                 return bad(err, "no token was ever signed here");
-        TRY(jwt_verify(d->signing_key, token, &payload, err));
+        const struct jwt_key *key = key_of(d, err);
+        if (!key)
+                return err->code;
+        TRY(jwt_key_verify(key, token, &payload, err));
         TRY(doc_parse(slice_of(payload), &claims, err));
         if (!json_is_object(claims))
                 return bad(err, "the token's claims are not an object");
