@@ -68,7 +68,7 @@ static void take_away(struct desk *d, const char *name)
 static void sign_in(struct desk *d, struct browser *b, const char *token)
 {
         browser_come(d, b);
-        b->socket.remote_address = "192.0.2.1";
+        b->line.socket.remote_address = "192.0.2.1";
         browser_say(b, "{'token': '%s'}", token);
         pass(d, 100);
 }
@@ -110,10 +110,10 @@ DESK_TEST(a_token_that_the_hub_does_not_know_ends_the_session, {
                 struct browser b;
 
                 sign_in(d, &b, bad[i]);
-                assert_int_equal(b.code, 4001);
+                assert_int_equal(b.line.code, 4001);
                 assert_null(b.hello);
                 if (*bad[i])
-                        assert_null(strstr(b.reason, bad[i]));
+                        assert_null(strstr(b.line.reason, bad[i]));
                 browser_go(&b);
         }
 })
@@ -127,7 +127,7 @@ DESK_TEST(what_can_be_no_token_is_not_sent_to_the_hub, {
                 size_t requests = d->u->requests;
 
                 sign_in(d, &b, bad[i]);
-                assert_int_equal(b.code, 4001);
+                assert_int_equal(b.line.code, 4001);
                 assert_int_equal(d->u->requests, requests);
                 browser_go(&b);
         }
@@ -141,7 +141,7 @@ DESK_TEST(a_token_that_expires_ends_the_session_then, {
         pass(d, 598 * 1000);
         assert_false(b.ended);
         pass(d, 3000);
-        assert_int_equal(b.code, 4002);
+        assert_int_equal(b.line.code, 4002);
         browser_go(&b);
 })
 
@@ -154,7 +154,7 @@ DESK_TEST(a_token_that_is_taken_away_ends_the_session_within_a_minute, {
         assert_false(b.ended);
         assert_int_equal(rig_delete(d->u->rig, ACCOUNTS "/eve"), 200);
         pass(d, 61 * 1000);
-        assert_int_equal(b.code, 4002);
+        assert_int_equal(b.line.code, 4002);
         browser_go(&b);
 })
 
@@ -170,12 +170,12 @@ DESK_TEST(whose_token_it_is_must_be_known_at_first_and_every_two_minutes, {
         sign_in(d, &b, token_of(d, "eve", FAR));
         d->u->fate = no_reviews; /* of the page's own account: says nothing about the token */
         sign_in(d, &other, token_of(d, "eve", FAR));
-        assert_int_equal(other.code, 1013);
+        assert_int_equal(other.line.code, 1013);
         assert_non_null(strstr(doc_get_string(other.fault, "text"), "cannot tell whose token this is"));
         pass(d, 100 * 1000);
         assert_false(b.ended);
         pass(d, 30 * 1000);
-        assert_int_equal(b.code, 4002);
+        assert_int_equal(b.line.code, 4002);
         browser_go(&other);
         browser_go(&b);
 })
@@ -188,12 +188,12 @@ DESK_TEST(bad_tokens_do_not_flood_the_hub, {
         before = d->u->requests;
         for (int i = 0; i < PAGE_TRIES_EACH; i++) {
                 sign_in(d, &b, "bad");
-                assert_int_equal(b.code, 4001);
+                assert_int_equal(b.line.code, 4001);
                 browser_go(&b);
         }
         assert_int_equal(d->u->requests, before + PAGE_TRIES_EACH);
         sign_in(d, &b, "bad");
-        assert_int_equal(b.code, 1013);
+        assert_int_equal(b.line.code, 1013);
         assert_non_null(strstr(doc_get_string(b.fault, "text"), "too many bad tokens"));
         browser_go(&b);
         assert_int_equal(d->u->requests, before + PAGE_TRIES_EACH);
@@ -510,7 +510,7 @@ static bool enter_once(struct desk *d, const char *token, uint64_t fail_at)
         bool fired;
 
         browser_come(d, &b);
-        b.socket.remote_address = "192.0.2.1";
+        b.line.socket.remote_address = "192.0.2.1";
         browser_say(&b, "{'token': '%s'}", token);
         browser_say(&b, "{'open': 1, 'view': 'fleet'}");
         mem_fail_at(fail_at, false);

@@ -26,7 +26,7 @@ DESK_TEST(a_bad_token_ends_the_session, {
                 browser_say(&b, "{'open': 1, 'view': 'fleet'}");
                 pass(d, 100);
                 assert_true(b.ended);
-                assert_int_equal(b.code, 4001);
+                assert_int_equal(b.line.code, 4001);
                 assert_null(b.hello);
                 assert_int_equal(b.messages, 0);
                 browser_go(&b);
@@ -41,7 +41,7 @@ DESK_TEST(who_says_no_token_in_time_is_sent_away, {
         assert_false(b.ended);
         pass(d, 200);
         assert_true(b.ended);
-        assert_int_equal(b.code, 4001);
+        assert_int_equal(b.line.code, 4001);
         browser_go(&b);
 })
 
@@ -54,7 +54,7 @@ DESK_TEST(a_token_may_be_said_again, {
         assert_false(b.ended);
         browser_say(&b, "{'token': 'wrong'}");
         pass(d, 10);
-        assert_int_equal(b.code, 4001);
+        assert_int_equal(b.line.code, 4001);
         browser_go(&b);
 })
 
@@ -70,10 +70,10 @@ static size_t look_at_many(struct desk *d, const char *token)
         browser_say(&b, "{'open': 1, 'view': 'fleet'}");
         pass(d, 1000);
         assert_int_equal(browser_rows(&b, "clusters"), 100);
-        packed = b.packed;
+        packed = b.line.n_packed;
         change_cluster(d, "c7", "new");
         pass(d, 1000);
-        assert_int_equal(b.packed, packed); /* that one is small */
+        assert_int_equal(b.line.n_packed, packed); /* that one is small */
         browser_go(&b);
         return packed;
 }
@@ -389,7 +389,7 @@ DESK_TEST(more_views_than_are_allowed_end_the_session, {
         browser_say(&b, "{'open': 100, 'view': 'fleet'}");
         pass(d, 100);
         assert_true(b.ended);
-        assert_int_equal(b.code, 1008);
+        assert_int_equal(b.line.code, 1008);
         browser_go(&b);
 })
 
@@ -400,10 +400,10 @@ DESK_TEST(a_message_that_is_too_long_ends_the_session, {
         memset(text, ' ', PAGE_INBOUND_BYTES + 1);
         text[PAGE_INBOUND_BYTES + 1] = '\0';
         browser_enter(d, &b);
-        assert_int_equal(vec_push(&b.said, text), 0);
-        waitq_wake_all(&b.in);
+        assert_int_equal(vec_push(&b.line.said, text), 0);
+        waitq_wake_all(&b.line.in);
         pass(d, 10);
-        assert_int_equal(b.code, 1009);
+        assert_int_equal(b.line.code, 1009);
         browser_go(&b);
 })
 
@@ -415,7 +415,7 @@ DESK_TEST(more_sessions_than_are_allowed_are_sent_away, {
         browser_come(d, &b[PAGE_SESSIONS_MAX]);
         browser_say(&b[PAGE_SESSIONS_MAX], "{'token': '" TOKEN "'}");
         pass(d, 10);
-        assert_int_equal(b[PAGE_SESSIONS_MAX].code, 1013);
+        assert_int_equal(b[PAGE_SESSIONS_MAX].line.code, 1013);
         for (size_t i = 0; i <= PAGE_SESSIONS_MAX; i++)
                 browser_go(&b[i]);
 })
@@ -429,7 +429,7 @@ DESK_TEST(who_says_no_token_keeps_nobody_out, {
                 pass(d, 10);
         }
         assert_true(b[0].ended);
-        assert_int_equal(b[0].code, 1013);
+        assert_int_equal(b[0].line.code, 1013);
         assert_false(b[1].ended);
         browser_enter(d, &late);
         for (size_t i = 0; i <= PAGE_STRANGERS_MAX; i++)
@@ -471,16 +471,15 @@ DESK_TEST(who_reads_nothing_is_cut_after_a_while, {
 
         put_cluster(d, "a");
         browser_enter(d, &b);
-        b.reads_nothing = true;
         browser_say(&b, "{'open': 1, 'view': 'fleet'}");
         pass(d, 1000);
-        b.queued = PAGE_QUEUE_BYTES + 1;
+        b.line.queued = PAGE_QUEUE_BYTES + 1;
         change_cluster(d, "a", "1");
         pass(d, PAGE_READ_MS - 1000);
         assert_false(b.ended);
         pass(d, 2000);
         assert_true(b.ended);
-        assert_int_equal(b.code, 1008);
+        assert_int_equal(b.line.code, 1008);
         browser_go(&b);
 })
 
@@ -492,14 +491,14 @@ DESK_TEST(who_reads_slowly_gets_the_newest_once, {
         browser_say(&b, "{'open': 1, 'view': 'fleet'}");
         pass(d, 1000);
         b.messages = 0;
-        b.queued = PAGE_QUEUE_BYTES + 1;
+        b.line.queued = PAGE_QUEUE_BYTES + 1;
         for (int i = 0; i < 10; i++) {
                 change_cluster(d, "a", i % 2 ? "1" : "0");
                 pass(d, 1000);
         }
         assert_int_equal(b.messages, 0);
-        b.queued = 0;
-        waitq_wake_all(&b.out);
+        b.line.queued = 0;
+        waitq_wake_all(&b.line.out);
         pass(d, 1000);
         assert_int_equal(b.messages, 2); /* what was under way, and the rest */
         assert_string_equal(doc_get_string(browser_row(&b, "clusters", "a"), "labels.x"), "1");

@@ -4,8 +4,7 @@
 
 #include <stdlib.h>
 
-#include "common/base/gzip.h"
-#include "common/base/vec.h"
+#include "e2e/simulation/page_line.h"
 #include "kubectl-fleet/fleet_test.h"
 #include "kubectl-fleet/page/session.h"
 
@@ -49,36 +48,15 @@ static inline void desk_close(struct desk *d)
 
 struct browser {
         struct browser *next;
-        struct websocket socket;
+        struct page_line line;
         struct desk *desk;
         struct loop *loop;
         struct fiber_group *group;
-        VEC(char *) said; /* to the page */
-        size_t n_taken;
-        char **heard; /* from the page, not looked at yet: none of the page's memory */
-        size_t n_heard;
-        struct waitq in, out;
-        bool reads_nothing, left, ended;
-        size_t queued;
-        unsigned code; /* that it was closed with; 0 = none */
-        char reason[128];
+        bool ended;
         json_t *hello, *fault, *views, *calls; /* views by number: {head, parts, hidden, error} */
         json_t *last;                          /* message about a view */
-        size_t messages, rows, packed;         /* about views; all that came packed: so far */
+        size_t messages, rows;                 /* about views: so far */
 };
-
-static inline int browser_receive(struct websocket *s, struct slice *ret, int64_t deadline_ms)
-{
-        struct browser *b = container_of(s, struct browser, socket);
-        int code = 0;
-
-        while (code == 0 && b->n_taken == b->said.n && !b->left)
-                code = waitq_wait(b->loop, &b->in, deadline_ms);
-        if (code < 0 || b->n_taken == b->said.n)
-                return code < 0 ? code : ERR_CLOSED;
-        *ret = slice_of(b->said.at[b->n_taken++]);
-        return 0;
-}
 
 static inline void browser_merge_part(json_t *view, const char *part, const json_t *rows, struct browser *b)
 {
@@ -142,86 +120,28 @@ static inline void browser_take(struct browser *b, json_t *message)
         }
 }
 
-static inline int browser_send(struct websocket *s, struct slice text)
-{
-        struct browser *b = container_of(s, struct browser, socket);
-
-        if (b->left)
-                return ERR_CLOSED;
-        if (b->reads_nothing)
-                b->queued += text.len;
-        b->heard = realloc(b->heard, (b->n_heard + 1) * sizeof(*b->heard));
-        b->heard[b->n_heard++] = strndup(text.data, text.len);
-        return 0;
-}
-
-static inline int browser_send_binary(struct websocket *s, struct slice data)
-{
-        AUTO_BUF struct buf text;
-
-        buf_init(&text, 16u << 20);
-        assert_int_equal(deflate_unpack(data, &text, NULL), 0);
-        container_of(s, struct browser, socket)->packed++;
-        return browser_send(s, (struct slice){ text.data, text.len });
-}
-
 static inline void browser_look(struct browser *b)
 {
-        for (size_t i = 0; i < b->n_heard; i++) {
+        char *text;
+        int code;
+
+        while ((code = page_line_read(&b->line, &text)) > 0) {
                 AUTO_JSON json_t *message = NULL;
 
-                assert_int_equal(doc_parse(slice_of(b->heard[i]), &message, NULL), 0);
+                assert_int_equal(doc_parse(slice_of(text), &message, NULL), 0);
                 browser_take(b, message);
-                free(b->heard[i]);
+                mem_free(text);
         }
-        free(b->heard);
-        b->heard = NULL;
-        b->n_heard = 0;
+        assert_int_equal(code, 0);
 }
-
-static inline size_t browser_queued(const struct websocket *s)
-{
-        return container_of(s, struct browser, socket)->queued;
-}
-
-static inline int browser_drain(struct websocket *s, size_t level, int64_t deadline_ms)
-{
-        struct browser *b = container_of(s, struct browser, socket);
-        int code = 0;
-
-        while (code == 0 && b->queued > level && !b->left)
-                code = waitq_wait(b->loop, &b->out, deadline_ms);
-        return b->left ? ERR_CLOSED : code;
-}
-
-static inline bool browser_gone(const struct websocket *s)
-{
-        return container_of(s, struct browser, socket)->left;
-}
-
-static inline void browser_close_with(struct websocket *s, unsigned code, const char *reason)
-{
-        struct browser *b = container_of(s, struct browser, socket);
-
-        b->code = code;
-        snprintf(b->reason, sizeof(b->reason), "%s", reason ? reason : "");
-}
-
-static const struct websocket_ops browser_ops = { .receive = browser_receive,
-                                                  .send = browser_send,
-                                                  .send_binary = browser_send_binary,
-                                                  .queued = browser_queued,
-                                                  .drain = browser_drain,
-                                                  .gone = browser_gone,
-                                                  .close_with = browser_close_with };
 
 static inline void browser_run(void *ctx)
 {
         struct browser *b = ctx;
 
-        page_session_run(&b->desk->core, &b->socket);
+        page_session_run(&b->desk->core, &b->line.socket);
         b->ended = true;
-        b->left = true;
+        b->line.left = true;
 }
 
 /* Time in which whatever is due is done. */
@@ -245,18 +165,17 @@ static inline void browser_say(struct browser *b, const char *fmt, ...)
         for (char *c = text; *c; c++)
                 if (*c == '\'')
                         *c = '"';
-        assert_int_equal(vec_push(&b->said, mem_strdup(text)), 0);
-        waitq_wake_all(&b->in);
+        assert_int_equal(page_line_say(&b->line, text), 0);
 }
 
 static inline void browser_come(struct desk *d, struct browser *b)
 {
-        *b = (struct browser){ .socket = { .ops = &browser_ops, .loop = d->u->rig->loop },
-                               .desk = d,
+        *b = (struct browser){ .desk = d,
                                .next = d->browsers,
                                .loop = d->u->rig->loop,
                                .views = json_object(),
                                .calls = json_object() };
+        page_line_begin(&b->line, b->loop, 0);
         d->browsers = b;
         b->group = fiber_group_new(b->loop, NULL, "browser");
         assert_non_null(fiber_spawn(b->group, "browser", browser_run, b));
@@ -272,9 +191,7 @@ static inline void browser_enter(struct desk *d, struct browser *b)
 
 static inline void browser_go(struct browser *b)
 {
-        b->left = true;
-        waitq_wake_all(&b->in);
-        waitq_wake_all(&b->out);
+        page_line_leave(&b->line);
         fiber_group_join(b->group, DEADLINE_NONE);
         assert_true(b->ended);
         fiber_group_end(b->group);
@@ -289,9 +206,7 @@ static inline void browser_go(struct browser *b)
         json_decref(b->views);
         json_decref(b->calls);
         json_decref(b->last);
-        vec_for_each(&b->said, text)
-                mem_free(*text);
-        vec_free(&b->said);
+        page_line_clear(&b->line);
 }
 
 /* Of view 1. */
