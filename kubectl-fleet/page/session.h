@@ -1,7 +1,8 @@
 /* One browser that looks: a WebSocket, the views that are open on it, the calls that go on (docs/page.md).
  *
  * A fiber receives; each open view has one of its own, which draws when something changed: at once when the
- * view was quiet, and then every PAGE_TOGETHER_MS at most. */
+ * view was quiet, and then every PAGE_TOGETHER_MS at most. One that nothing happens to is drawn each minute.
+ */
 #pragma once
 
 #include "common/net/websocket.h"
@@ -19,6 +20,7 @@
 #define PAGE_TOKEN_MS 10000             /* until it has said its token */
 #define PAGE_READ_MS 30000              /* until it has taken what is queued */
 #define PAGE_TOGETHER_MS 100
+#define PAGE_OLD_MS 60000 /* a view is drawn again by then, since some of it depends on the time */
 
 enum page_close {
         PAGE_CLOSE_POLICY = 1008,

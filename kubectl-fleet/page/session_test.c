@@ -142,6 +142,33 @@ DESK_TEST(a_quiet_view_shows_a_change_at_once_and_then_together, {
         browser_go(&b);
 })
 
+static int need_nothing(const struct page_look *l, struct page_needs *ret, struct error *err)
+{
+        return 0;
+}
+
+static int look_at_clock(const struct page_look *l, struct page_doc *d, struct error *err)
+{
+        return page_head(d, json_pack("{s:I}", "minutes", (json_int_t)((l->now_ms - WALL) / 60000)));
+}
+
+static const struct page_view clock_view = { .name = "clock", .need = need_nothing, .look = look_at_clock };
+static const struct page_view *const clock_views[] = { &clock_view, NULL };
+
+DESK_TEST(what_a_view_says_of_time_is_at_most_a_minute_old, {
+        struct browser b;
+
+        d->core.views = clock_views;
+        browser_enter(d, &b);
+        browser_say(&b, "{'open': 1, 'view': 'clock'}");
+        pass(d, 1000);
+        assert_int_equal(doc_get_int(browser_head(&b), "minutes", -1), 0);
+        pass(d, 180000);
+        assert_in_range(doc_get_int(browser_head(&b), "minutes", -1), 2, 3);
+        assert_in_range(b.messages, 3, 4);
+        browser_go(&b);
+})
+
 DESK_TEST(nothing_is_sent_while_nothing_changes, {
         struct browser b;
         size_t requests;
@@ -314,6 +341,55 @@ DESK_TEST(a_hub_that_goes_away_and_comes_back_is_told, {
         browser_go(&b);
 })
 
+/* Works are not told. */
+static void answer_but_for_works(void *ctx, struct http_exchange *x)
+{
+        struct rig *r = ctx;
+
+        if (strstr(x->path, "/works"))
+                (void)fiber_sleep(r->loop, 3600000);
+        else
+                devcluster_handle(r->devcluster, x);
+}
+
+/* Works, as long as there is a cluster. */
+static int need_works(const struct page_look *l, struct page_needs *ret, struct error *err)
+{
+        const struct page_need *clusters = page_need_of(l, &member_cluster_kind, 0);
+
+        TRY(page_needs_add(ret, (struct fetch){ .kind = &member_cluster_kind }, err));
+        return clusters && clusters->fetch.result.n
+                       ? page_needs_add(ret, (struct fetch){ .kind = &work_kind, .metadata_only = true }, err)
+                       : 0;
+}
+
+static int look_at_number(const struct page_look *l, struct page_doc *d, struct error *err)
+{
+        return page_head(d, json_pack("{s:I}", "clusters",
+                                      (json_int_t)page_need_of(l, &member_cluster_kind, 0)->fetch.result.n));
+}
+
+static const struct page_view works_view = { .name = "works", .need = need_works, .look = look_at_number };
+static const struct page_view *const works_views[] = { &works_view, NULL };
+
+DESK_TEST(a_view_does_not_wait_for_what_it_needs_no_more, {
+        struct browser b;
+        struct rig *r = d->u->rig;
+
+        put_cluster(d, "a");
+        loopback_listen(r->net, "dev", NULL, NULL);
+        assert_int_equal(loopback_listen(r->net, "dev", answer_but_for_works, r), 0);
+        d->core.views = works_views;
+        browser_enter(d, &b);
+        browser_say(&b, "{'open': 1, 'view': 'works'}");
+        pass(d, 1000);
+        assert_null(browser_head(&b));
+        assert_int_equal(rig_delete(r, CLUSTERS "memberclusters/a"), 200);
+        pass(d, 1000);
+        assert_int_equal(doc_get_int(browser_head(&b), "clusters", -1), 0);
+        browser_go(&b);
+})
+
 /* ---- bad input ---- */
 
 DESK_TEST(what_is_not_understood_is_a_fault_and_the_session_goes_on, {
@@ -445,11 +521,11 @@ DESK_TEST(markup_and_long_texts_go_through_as_data, {
 
         put_placement(d, "web");
         buf_init(&patch, 1u << 20);
-        buf_append_str(
-                &patch,
-                "{\"status\":{\"conditions\":[{\"type\":\"ClusterResourcePlacementScheduled\","
-                "\"status\":\"False\",\"reason\":\"x\",\"lastTransitionTime\":\"2026-01-01T00:00:00Z\","
-                "\"observedGeneration\":1,\"message\":\"<script>alert(1)</script>");
+        buf_append_str(&patch, "{\"status\":{\"conditions\":[{\"type\":"
+                               "\"ClusterResourcePlacementScheduled\","
+                               "\"status\":\"False\",\"reason\":\"x\",\"lastTransitionTime\":\"2026-01-"
+                               "01T00:00:00Z\","
+                               "\"observedGeneration\":1,\"message\":\"<script>alert(1)</script>");
         for (int i = 0; i < 30000; i++)
                 buf_append_char(&patch, 'x');
         buf_append_str(&patch, "\"}]}}");
@@ -604,6 +680,7 @@ int main(void)
                 cmocka_unit_test(what_is_large_goes_packed_to_who_can_unpack_it),
                 cmocka_unit_test(a_view_comes_whole_and_then_what_changes),
                 cmocka_unit_test(a_quiet_view_shows_a_change_at_once_and_then_together),
+                cmocka_unit_test(what_a_view_says_of_time_is_at_most_a_minute_old),
                 cmocka_unit_test(nothing_is_sent_while_nothing_changes),
                 cmocka_unit_test(a_closed_view_says_no_more_and_lets_go),
                 cmocka_unit_test(two_who_look_share_what_is_read),
@@ -612,6 +689,7 @@ int main(void)
                 cmocka_unit_test(what_may_not_be_read_is_not_called_absent),
                 cmocka_unit_test(a_kind_that_the_hub_lacks_is_no_error),
                 cmocka_unit_test(a_hub_that_goes_away_and_comes_back_is_told),
+                cmocka_unit_test(a_view_does_not_wait_for_what_it_needs_no_more),
                 cmocka_unit_test(what_is_not_understood_is_a_fault_and_the_session_goes_on),
                 cmocka_unit_test(unknown_views_and_bad_arguments_are_told_in_the_views_place),
                 cmocka_unit_test(more_views_than_are_allowed_end_the_session),

@@ -216,12 +216,11 @@ static int settle(struct pane *p, struct page_look *l, struct page_needs *needs,
                 if (!others && all_settled(p))
                         return 0;
                 rounds += others;
-                while (!all_settled(p) && loop_now_ms(p->s->loop) < due(p)) {
-                        int code = wait_for_change(p, due(p));
+                if (!all_settled(p) && loop_now_ms(p->s->loop) < due(p)) {
+                        int code = wait_for_change(p, due(p)); /* which may be that less is to be read */
 
                         if (code < 0 && code != ERR_TIMEOUT)
                                 return code;
-                        p->changed = false;
                 }
         }
         return error_set(err, ERR_INTERNAL, "what the view reads names ever more to be read");
@@ -396,6 +395,7 @@ static void run_pane(void *ctx)
                 int64_t again_ms, next_ms = loop_now_ms(p->s->loop) + PAGE_TOGETHER_MS;
 
                 code = draw_once(p, &again_ms);
+                again_ms = MIN(again_ms, loop_now_ms(p->s->loop) + PAGE_OLD_MS);
                 if (code == 0)
                         code = wait_for_change(p, MIN(again_ms, due(p)));
                 if (code == ERR_TIMEOUT)
