@@ -1,44 +1,7 @@
 /* WebSockets on the agents' own server, frame by frame, beside HTTP on the same port. */
 #include "common/base/limits.h"
-#include "common/net/cert.h"
 #include "common/net/http_server_cases_test.h"
-#include "common/net/raw_websocket_test.h"
-#include "common/net/websocket.h"
-
-static int accept_all(void *ctx, struct http_exchange *x, const char **ret_why)
-{
-        return 0;
-}
-
-/* Says every message again; why it ended is in r->code. */
-static void echo(void *ctx, struct websocket *s)
-{
-        struct rig *r = ctx;
-        struct slice text;
-        r->served++;
-        while ((r->code = websocket_receive(s, &text, DEADLINE_NONE)) == 0 &&
-               (r->code = websocket_send(s, text)) == 0)
-                ;
-}
-
-static void rig_start(struct rig *r)
-{
-        if (!r->options.websocket_accept)
-                r->options.websocket_accept = accept_all;
-        if (!r->options.websocket_serve)
-                r->options.websocket_serve = echo;
-        rig_start_own(r);
-}
-
-static void rig_stop(struct rig *r)
-{
-        r->server = http_server_stop(r->server);
-}
-
-static void serve(void (*function)(void *, struct websocket *), void (*body)(struct rig *))
-{
-        run_with(&(struct http_server_options){ .handle = say_path, .websocket_serve = function }, body);
-}
+#include "common/net/websocket_rig_test.h"
 
 /* ---- messages ---- */
 
@@ -95,14 +58,6 @@ static const struct bad_frame {
         { "\x88\x81\x00\x00\x00\x00x", 7, 1002, ERR_CLOSED },
         { "\x88\x82\x00\x00\x00\x00\x03\xed", 8, 1002, ERR_CLOSED }, /* a code that may not be sent */
 };
-
-static void await_code(struct rig *r, int code)
-{
-        int64_t begun = loop_now_ms(r->loop);
-        while (r->code != code && loop_now_ms(r->loop) - begun < 20000)
-                fiber_sleep(r->loop, 1);
-        assert_int_equal(r->code, code);
-}
 
 static void bad_body(struct rig *r)
 {
@@ -394,35 +349,6 @@ static void a_client_that_breaks_the_rules_and_stays_is_cut(void **state)
 
 /* ---- slow readers ---- */
 
-#define BIG_BYTES (5u << 20)
-
-static char *big_text(struct arena *a)
-{
-        char *text = arena_alloc(a, BIG_BYTES);
-        for (size_t i = 0; text && i < BIG_BYTES; i++)
-                text[i] = (char)(' ' + (i * 7 + i / 251) % 90);
-        return text;
-}
-
-static void send_big(void *ctx, struct websocket *s)
-{
-        struct rig *r = ctx;
-        char *text = big_text(s->arena);
-        assert_int_equal(websocket_send(s, (struct slice){ text, BIG_BYTES }), 0);
-        assert_int_equal(websocket_send(s, SLICE("tail")), 0);
-        assert_in_range(websocket_queued(s), BIG_BYTES, BIG_BYTES + 1000);
-        r->served++;
-        r->code = websocket_drain(s, 0, loop_now_ms(s->loop) + 20000);
-}
-static void expect_big(struct rig *r, struct raw_socket *k)
-{
-        AUTO_ARENA struct arena a = ARENA_INIT;
-        raw_socket_message(k);
-        assert_int_equal(k->message.len, BIG_BYTES);
-        assert_memory_equal(k->message.data, big_text(&a), BIG_BYTES);
-        raw_socket_expect(k, "tail");
-        raw_socket_expect_close(k, 1000);
-}
 static void big_body(struct rig *r)
 {
         struct raw_socket k;
@@ -580,52 +506,6 @@ static void one_fiber_reads_while_another_writes(void **state)
         serve(push_and_count, pair_body);
 }
 
-/* Sends while nothing is received for a while; then takes what has come. */
-static void receive_late(void *ctx, struct websocket *s)
-{
-        struct rig *r = ctx;
-        struct slice text;
-        r->served++;
-        for (int i = 0; i < 20; i++) {
-                fiber_sleep(s->loop, 10);
-                websocket_send(s, SLICE("busy"));
-        }
-        r->code = websocket_receive(s, &text, loop_now_ms(s->loop) + 20000);
-        for (int i = 0; r->code == 0; i++) {
-                assert_int_equal(text.len, 3000);
-                assert_int_equal(text.data[0], 'a' + i % 26);
-                r->served++;
-                r->code = websocket_receive(s, &text, loop_now_ms(s->loop) + 20000);
-        }
-}
-static void late_body(struct rig *r)
-{
-        AUTO_BUF struct buf many;
-        struct raw_socket k;
-        char text[3000];
-        buf_init(&many, 8 << 20);
-        for (int i = 0; i < 2000; i++) {
-                memset(text, 'a' + i % 26, sizeof(text));
-                raw_frame_append(&many, FRAME_TEXT, text, sizeof(text));
-        }
-        raw_socket_connect(&k, r->loop, r->port);
-        if (r->options.tls)
-                raw_socket_encrypt(&k);
-        raw_socket_greet(&k, "/");
-        raw_socket_seal(&k, &many);
-        size_t before = mem_live_bytes();
-        raw_begin_to_say(&k.raw, many.data, many.len);
-        for (int i = 0; i < 20; i++) {
-                raw_socket_expect(&k, "busy");
-                assert_in_range(mem_live_bytes() - before, 0, 256 << 10);
-        }
-        raw_await_written(&k.raw);
-        raw_socket_frame(&k, FRAME_CLOSE, "\x03\xe8", 2);
-        raw_socket_expect_close(&k, 1000);
-        await_code(r, ERR_CLOSED);
-        assert_int_equal(r->served, 2001);
-        raw_socket_close(&k);
-}
 static void what_nobody_receives_yet_is_left_with_the_client(void **state)
 {
         serve(receive_late, late_body);
@@ -675,48 +555,6 @@ static void a_receive_ends_at_its_deadline(void **state)
         serve(wait_a_moment, deadline_body);
 }
 
-/* ---- the server stops ---- */
-
-static void stop_body(struct rig *r)
-{
-        struct raw_socket polite, stubborn, deaf;
-        raw_socket_open(&polite, r->loop, r->port);
-        raw_socket_open(&stubborn, r->loop, r->port);
-        raw_socket_open(&deaf, r->loop, r->port);
-        uv_read_stop((uv_stream_t *)&deaf.raw.tcp);
-        raw_socket_text(&polite, "hello");
-        raw_socket_expect(&polite, "hello");
-        int64_t begun = loop_now_ms(r->loop);
-        rig_stop(r);
-        assert_in_range(loop_now_ms(r->loop) - begun, 0, 15000);
-        assert_int_equal(r->code, ERR_CANCELLED);
-        raw_socket_expect_close(&polite, 1001);
-        raw_socket_expect_close(&stubborn, 1001);
-        raw_socket_close(&polite);
-        raw_socket_close(&stubborn);
-        raw_socket_close(&deaf);
-}
-static void a_server_that_stops_closes_with_1001_and_awaits_nobody(void **state)
-{
-        serve(echo, stop_body);
-}
-
-static void stop_big_body(struct rig *r)
-{
-        struct raw_socket k;
-        raw_socket_open(&k, r->loop, r->port);
-        uv_read_stop((uv_stream_t *)&k.raw.tcp);
-        while (r->served == 0)
-                fiber_yield(r->loop);
-        rig_stop(r);
-        assert_int_equal(r->code, ERR_CANCELLED);
-        raw_socket_close(&k);
-}
-static void a_server_stops_in_the_middle_of_a_message(void **state)
-{
-        serve(send_big, stop_big_body);
-}
-
 /* ---- without memory ---- */
 
 static bool await_words(struct raw *k, const char *words)
@@ -751,56 +589,6 @@ static void any_one_allocation_may_fail(void **state)
         serve(echo, starve_body);
 }
 
-/* ---- over TLS ---- */
-
-static void tls_body(struct rig *r)
-{
-        struct raw_socket k;
-        raw_socket_connect(&k, r->loop, r->port);
-        raw_socket_encrypt(&k);
-        raw_socket_greet(&k, "/");
-        expect_big(r, &k);
-        raw_socket_close(&k);
-}
-static void echo_tls_body(struct rig *r)
-{
-        struct raw_socket k;
-        char text[50000];
-        memset(text, 't', sizeof(text));
-        raw_socket_connect(&k, r->loop, r->port);
-        raw_socket_encrypt(&k);
-        raw_socket_greet(&k, "/");
-        for (int i = 0; i < 10; i++) {
-                raw_socket_frame(&k, FRAME_TEXT, text, sizeof(text));
-                raw_socket_message(&k);
-                assert_int_equal(k.message.len, sizeof(text));
-        }
-        raw_socket_frame(&k, FRAME_CLOSE, "\x03\xe8", 2);
-        raw_socket_expect_close(&k, 1000);
-        raw_socket_close(&k);
-}
-static void run_tls(void (*function)(void *, struct websocket *), void (*body)(struct rig *))
-{
-        struct error err = { 0 };
-        CLEANUP(tls_identity_free) struct tls_identity identity = { 0 };
-        AUTO_FREE char *ca = NULL, *ca_key = NULL;
-        const struct cert_subject subject = { "server", NULL, NULL, (const char *[]){ "127.0.0.1", NULL } };
-        assert_int_equal(cert_self_signed_ca("ca", 0, 100000, &ca, &ca_key, &err), 0);
-        if (cert_issue(ca, ca_key, &subject, true, 0, 100000, &identity.cert_pem, &identity.key_pem, &err) <
-            0)
-                fail_msg("%s", err.text);
-        run_with(&(struct http_server_options){ .handle = say_path,
-                                                .tls = &identity,
-                                                .websocket_serve = function },
-                 body);
-}
-static void messages_go_over_tls(void **state)
-{
-        run_tls(echo, echo_tls_body);
-        run_tls(send_big, tls_body);
-        run_tls(receive_late, late_body);
-}
-
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -822,10 +610,7 @@ int main(void)
                 cmocka_unit_test(what_nobody_receives_yet_is_left_with_the_client),
                 cmocka_unit_test(a_client_that_leaves_unheard_is_noticed),
                 cmocka_unit_test(a_receive_ends_at_its_deadline),
-                cmocka_unit_test(a_server_that_stops_closes_with_1001_and_awaits_nobody),
-                cmocka_unit_test(a_server_stops_in_the_middle_of_a_message),
                 cmocka_unit_test(any_one_allocation_may_fail),
-                cmocka_unit_test(messages_go_over_tls),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }
