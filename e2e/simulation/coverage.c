@@ -11,6 +11,7 @@
 /* Keys: a word for the sort, tab, name; of hits another tab and the fault. */
 #define MOVE "move\t"
 #define RULE "rule\t"
+#define TOLD "told\t"
 #define READ "read\t"
 #define WRITE "write\t"
 #define HIT "hit\t"
@@ -98,6 +99,19 @@ void coverage_move(struct coverage *c, const char *move)
 void coverage_rule(struct coverage *c, const char *rule)
 {
         add(count_under(c, RULE, rule, NULL));
+}
+
+void coverage_told(struct coverage *c, const char *what, uint64_t n)
+{
+        struct count *count = n ? count_under(c, TOLD, what, NULL) : NULL;
+
+        if (count)
+                count->n += n;
+}
+
+void coverage_expect_told(struct coverage *c, const char *what)
+{
+        (void)count_under(c, TOLD, what, NULL);
 }
 
 void coverage_expect_move(struct coverage *c, const char *move)
@@ -302,6 +316,7 @@ unsigned coverage_report(const struct coverage *c, unsigned seeds, FILE *to)
                 r.n = 0;
         report_sort(&r, MOVE, "moves played", "was never played");
         report_sort(&r, RULE, "rules, and how often each had something to judge", "never judged anything");
+        report_sort(&r, TOLD, "what browsers were told", "was never told");
         report_requests(&r);
         report_head(&r, "watches", FAULT_WRITES, FAULT_KINDS);
         report_watches(&r, "hub-agent>hub watch");

@@ -14,8 +14,10 @@ void coverage_move(struct coverage *c, const char *move);                   /* p
 void coverage_request(struct coverage *c, const char *kind, bool is_write); /* of traffic_kind() */
 void coverage_hit(struct coverage *c, const char *kind, const char *fault);
 void coverage_rule(struct coverage *c, const char *rule); /* an invariant had something to judge */
+void coverage_told(struct coverage *c, const char *what, uint64_t n); /* it came n times more */
 /* Known before it happens: a name with no count is a hole. */
 void coverage_expect_move(struct coverage *c, const char *move);
+void coverage_expect_told(struct coverage *c, const char *what);
 void coverage_expect_rule(struct coverage *c, const char *rule);
 uint64_t coverage_hits(const struct coverage *c, const char *kind, const char *fault);
 

@@ -96,10 +96,10 @@ static int report(const struct options *o, char **files, int n, struct coverage 
                         fprintf(stderr, "%s\n", err.text);
                         return 2;
                 }
-        if (o->report >= MOVES_SEEDS) {
+        if (o->report >= MOVES_SEEDS)
                 moves_expect(coverage);
+        if (o->report >= COVERAGE_SEEDS)
                 sim_page_expect(coverage);
-        }
         return coverage_report(coverage, (unsigned)o->report, stdout) > 0;
 }
 

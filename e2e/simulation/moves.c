@@ -4,6 +4,7 @@
 
 #include "common/base/memory.h"
 #include "e2e/simulation/moves_internal.h"
+#include "e2e/simulation/sim_page.h"
 
 #define BAD_EVERY 5      /* after so many moves somebody wishes what the webhooks of the fleet refuse */
 #define BIG_SEEDS 8      /* percent that play big ConfigMaps: they cost */
@@ -15,6 +16,7 @@
 #define SET_BEGINNINGS 2 /* the first of these turns make sets */
 #define DUE_SETS 2       /* in a seed that plays sets, as many moves more are of these kinds' turn */
 #define LAST_CHANGES 4
+#define GOING 4
 #define CHART_EVERY 5  /* one seed in so many plays charts */
 #define DUE_CHARTS 3   /* turns of its kinds in such a seed: two neighbours, as one undoes the other, and */
 #define CHART_STRIDE 5 /* one that is so far from them */
@@ -212,6 +214,9 @@ const struct move_kind move_kinds[] = {
         { "cut-watches", 3, move_cut_watches },
         { "compact-watches", 3, move_compact_watches },
         { "heal-all", 14, move_heal_all },
+
+        /* where the page is played */
+        { "run-gated", 8, move_run_gated, SEEDS_PAGE },
 };
 const size_t n_move_kinds = ARRAY_LEN(move_kinds);
 
@@ -252,7 +257,8 @@ static struct draw begin_draw(uint64_t seed)
                                 [SEEDS_SETS] = seed % SET_EVERY == 0,
                                 [SEEDS_TABLES] = moves_have_tables(seed),
                                 [SEEDS_CHARTS] = moves_have_charts(seed),
-                                [SEEDS_GARDEN] = moves_have_garden(seed) } };
+                                [SEEDS_GARDEN] = moves_have_garden(seed),
+                                [SEEDS_PAGE] = sim_page_is_played(seed) } };
 }
 
 static bool is_played(const struct draw *w, unsigned kind)
@@ -435,6 +441,35 @@ static void lose_at_last(struct move *moves, size_t n)
                 moves[n - i].kind = kind_that(i == 3 ? move_publish : move_artifact_lose);
 }
 
+/* Where the page looks things come, change and go, which by chance they seldom do while it looks: three moves
+ * of eight, but for those whose turn it is. */
+static bool is_looked_at(const struct draw *w, uint64_t i, unsigned *ret_kind)
+{
+        static int (*const plays[])(struct player * p, struct dice * d, struct error * err) = {
+                move_override_add, move_run_gated,       move_place,      move_run,
+                move_place_part,   move_count,           move_run_gated,  move_unplace,
+                move_run,          move_override_change, move_run_delete, move_policy,
+                move_run_gated,    move_override_add,    move_leave,      move_run_gated,
+                move_join,         move_override_delete,
+        };
+        uint64_t at = i % (2 * DUE_EVERY);
+
+        if (!w->plays[SEEDS_PAGE] || i < BEGINNING || at % 2 == 0 || at > DUE_EVERY + 1)
+                return false;
+        *ret_kind = kind_that(plays[(i / (2 * DUE_EVERY) * 3 + at / 2) % ARRAY_LEN(plays)]);
+        return true;
+}
+
+/* At last much goes, and views that are open have to lose it. */
+static struct move go_at_last(uint64_t seed, size_t i, int64_t at_ms)
+{
+        static int (*const plays[GOING])(struct player * p, struct dice * d,
+                                         struct error * err) = { move_run_delete, move_override_delete,
+                                                                 move_unplace, move_leave };
+
+        return (struct move){ .at_ms = at_ms, .kind = kind_that(plays[i]), .dice = seed * DICE_MIX + i };
+}
+
 struct move *moves_draw(uint64_t seed, int64_t ms, unsigned members, size_t *ret_n)
 {
         VEC(struct move) moves = VEC_INIT;
@@ -452,6 +487,7 @@ struct move *moves_draw(uint64_t seed, int64_t ms, unsigned members, size_t *ret
                         m.kind = (unsigned)i % 2;
                 m.due = is_set_due(&w, i, &m.kind) || is_chart_due(&w, i, &m.kind) ||
                         is_garden_due(&w, i, &m.kind) || is_table_due(&w, i, &m.kind) ||
+                        is_looked_at(&w, i, &m.kind) ||
                         (!is_of_table(&w, i, m.dice, &m.kind) && !is_of_garden(&w, i, m.dice, &m.kind) &&
                          is_due(&w, i, &m.kind));
                 if (at >= ms || vec_push(&moves, m) < 0)
@@ -461,6 +497,9 @@ struct move *moves_draw(uint64_t seed, int64_t ms, unsigned members, size_t *ret
                 change_at_last(moves.at, moves.n);
         if (w.plays[SEEDS_CHARTS])
                 lose_at_last(moves.at, moves.n - (w.plays[SEEDS_TABLES] ? MIN(moves.n, LAST_CHANGES) : 0));
+        for (size_t i = 0; w.plays[SEEDS_PAGE] && ms > 0 && i < GOING; i++)
+                if (vec_push(&moves, go_at_last(seed, i, ms - 1)) < 0)
+                        break;
         *ret_n = moves.n;
         return moves.at;
 }

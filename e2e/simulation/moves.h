@@ -37,8 +37,8 @@ struct player {
 };
 
 /* What not every seed plays: it costs, or needs many moves to tell a story. */
-enum move_seeds { SEEDS_ALL, SEEDS_BIG, SEEDS_SETS, SEEDS_TABLES, SEEDS_CHARTS, SEEDS_GARDEN };
-#define MOVE_SEEDS (SEEDS_GARDEN + 1)
+enum move_seeds { SEEDS_ALL, SEEDS_BIG, SEEDS_SETS, SEEDS_TABLES, SEEDS_CHARTS, SEEDS_GARDEN, SEEDS_PAGE };
+#define MOVE_SEEDS (SEEDS_PAGE + 1)
 
 struct move_kind {
         const char *name; /* "override-change" */

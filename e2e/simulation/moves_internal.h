@@ -53,6 +53,7 @@ MOVE_PLAY(move_run_interrupt);
 MOVE_PLAY(move_approve);
 MOVE_PLAY(move_disapprove);
 MOVE_PLAY(move_approve_early);
+MOVE_PLAY(move_run_gated);
 MOVE_PLAY(move_stages);
 MOVE_PLAY(move_stages_delete);
 /* ---- clusters: moves_cluster.c ---- */

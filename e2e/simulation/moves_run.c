@@ -302,6 +302,21 @@ int move_run(struct player *p, struct dice *d, struct error *err)
         return make_run(p, d, &wanted, err);
 }
 
+/* One that waits for somebody to approve it, mostly before it does anything. */
+int move_run_gated(struct player *p, struct dice *d, struct error *err)
+{
+        struct wish_stages stages = draw_stages(d, p->fleet->n_members);
+        struct wish_run wanted = { .state = RUN_GOES, .index = -1, .retry_of = -1 };
+        struct words words = { 0 };
+
+        NEED(choose_placement(p, d, &wanted.app, &wanted.place, err));
+        stages.flaw = 0;
+        *(dice_percent(d, 70) ? &stages.stage[0].before : &stages.stage[0].after) = true;
+        stages.stage[0].plan = dice_percent(d, 60);
+        NEED(put_stages(p, d, wanted.app, wanted.place, &stages, &words, err));
+        return make_run(p, d, &wanted, err);
+}
+
 /* Of the snapshots there are, now and then of none. */
 static int choose_index(struct player *p, struct dice *d, struct wish_run *run, struct error *err)
 {

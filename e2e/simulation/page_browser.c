@@ -12,75 +12,6 @@
                         error_set(&(b)->wrong, ERR_INVALID, "the page: " __VA_ARGS__);                       \
         } while (0)
 
-/* ---- the socket, as the session sees it ---- */
-
-static struct page_browser *browser_of(const struct websocket *s)
-{
-        return (struct page_browser *)(uintptr_t)container_of(s, const struct page_browser, socket);
-}
-
-static int receive(struct websocket *s, struct slice *ret, int64_t deadline_ms)
-{
-        struct page_browser *b = browser_of(s);
-        int code = 0;
-
-        while (code == 0 && b->n_taken == b->said.n && !b->left)
-                code = waitq_wait(b->loop, &b->in, deadline_ms);
-        if (code < 0 || b->n_taken == b->said.n)
-                return code < 0 ? code : ERR_CLOSED;
-        *ret = slice_of(b->said.at[b->n_taken++]);
-        return 0;
-}
-
-/* The session has waited until there was room, and nobody else took it meanwhile. */
-static int send_text(struct websocket *s, struct slice text)
-{
-        struct page_browser *b = browser_of(s);
-        char *kept;
-
-        if (b->left)
-                return ERR_CLOSED;
-        if (b->queued > PAGE_QUEUE_BYTES)
-                WRONG(b, "more is queued for %s than may be: %zu bytes", b->name, b->queued);
-        kept = mem_must(mem_printf("%.*s", (int)text.len, text.data));
-        ASSERT(vec_push(&b->heard, kept) == 0);
-        b->queued += text.len * b->weight;
-        waitq_wake_all(&b->news);
-        return 0;
-}
-
-static size_t queued(const struct websocket *s)
-{
-        return browser_of(s)->queued;
-}
-
-static int drain(struct websocket *s, size_t level, int64_t deadline_ms)
-{
-        struct page_browser *b = browser_of(s);
-        int code = 0;
-
-        while (code == 0 && b->queued > level && !b->left)
-                code = waitq_wait(b->loop, &b->out, deadline_ms);
-        return b->left ? ERR_CLOSED : code;
-}
-
-static bool gone(const struct websocket *s)
-{
-        return browser_of(s)->left;
-}
-
-static void close_with(struct websocket *s, unsigned code, const char *reason)
-{
-        browser_of(s)->code = code;
-}
-
-static const struct websocket_ops ops = { .receive = receive,
-                                          .send = send_text,
-                                          .queued = queued,
-                                          .drain = drain,
-                                          .gone = gone,
-                                          .close_with = close_with };
-
 /* ---- documents ---- */
 
 static void sheet_clear(struct page_sheet *s)
@@ -115,8 +46,11 @@ static void take_rows(struct page_browser *b, struct page_sheet *s, const char *
         if (!all)
                 json_object_set_new(s->parts, part, all = json_object());
         json_object_foreach(rows, key, row) {
-                if (json_equal(json_object_get(all, key), row))
+                const json_t *was = json_object_get(all, key);
+
+                if (json_equal(was, row))
                         WRONG(b, "row %s of %s of view %s came again as it was", key, part, s->view);
+                *(was ? &b->told.changed : &b->told.rows) += 1;
                 json_object_set(all, key, row);
         }
 }
@@ -126,6 +60,7 @@ static void take_gone(struct page_browser *b, struct page_sheet *s, const char *
         json_t *key;
         size_t i;
 
+        b->told.gone += json_array_size(keys);
         json_array_foreach(keys, i, key)
                 if (json_object_del(json_object_get(s->parts, part), or_empty(json_string_value(key))) < 0)
                         WRONG(b, "row %s of %s of view %s is gone that never came", json_string_value(key),
@@ -136,6 +71,7 @@ static void take_head(struct page_browser *b, struct page_sheet *s, const json_t
 {
         if (!s->error && json_equal(s->head, head))
                 WRONG(b, "the head of view %s came again as it was", s->view);
+        b->told.heads++;
         replace(&s->head, head);
         replace(&s->error, NULL);
 }
@@ -160,6 +96,15 @@ static void check_whole(struct page_browser *b, const struct page_sheet *s)
         check_total(b, s, "runs");
 }
 
+/* Of these a user can do nothing, and in the game nothing leads to them. */
+static void check_error(struct page_browser *b, const struct page_sheet *s, const json_t *error)
+{
+        const char *code = or_empty(doc_get_string(error, "code"));
+
+        if (text_equal(code, error_code_name(ERR_INTERNAL)) || text_equal(code, error_code_name(ERR_LIMIT)))
+                WRONG(b, "view %s says: %s", s->view, or_empty(doc_get_string(error, "text")));
+}
+
 static void take_view(struct page_browser *b, struct page_sheet *s, const json_t *message)
 {
         const char *part;
@@ -169,8 +114,11 @@ static void take_view(struct page_browser *b, struct page_sheet *s, const json_t
                 take_head(b, s, json_object_get(message, "head"));
         if (json_object_get(message, "hidden"))
                 replace(&s->hidden, json_object_get(message, "hidden"));
-        if (json_object_get(message, "error"))
+        if (json_object_get(message, "error")) {
+                check_error(b, s, json_object_get(message, "error"));
+                b->told.errors++;
                 replace(&s->error, json_object_get(message, "error"));
+        }
         json_object_foreach(json_object_get(message, "gone"), part, list)
                 take_gone(b, s, part, list);
         json_object_foreach(json_object_get(message, "rows"), part, list)
@@ -185,8 +133,11 @@ static void take_answer(struct page_browser *b, int64_t number, const json_t *me
                 WRONG(b, "an answer is neither done nor an error, or both");
         for (size_t i = 0; i < b->asked.n; i++)
                 if (b->asked.at[i].number == number) {
+                        if (b->answered)
+                                b->answered(b->ctx, &b->asked.at[i], message);
+                        json_decref(b->asked.at[i].args);
                         vec_remove(&b->asked, i);
-                        b->n_answers++;
+                        *(json_object_get(message, "done") ? &b->told.done : &b->told.refused) += 1;
                         return;
                 }
         WRONG(b, "call %lld was answered that nobody made, or twice", (long long)number);
@@ -198,7 +149,6 @@ static void take_message(struct page_browser *b, const char *text)
         int64_t view, call;
         struct page_sheet *s;
 
-        b->n_messages++;
         if (b->heard_text)
                 b->heard_text(b->ctx, text);
         if (doc_parse(slice_of(text), &message, NULL) < 0 || !json_is_object(message)) {
@@ -218,15 +168,19 @@ static void take_message(struct page_browser *b, const char *text)
 
 void page_browser_read(struct page_browser *b)
 {
-        while (b->n_read < b->heard.n) {
-                char *text = b->heard.at[b->n_read++];
+        size_t packed = b->line.n_packed;
+        char *text;
+        int code;
 
-                b->queued -= strlen(text) * b->weight;
+        while ((code = page_line_read(&b->line, &text)) > 0) {
                 take_message(b, text);
                 mem_free(text);
         }
-        b->heard.n = b->n_read = 0;
-        waitq_wake_all(&b->out);
+        if (code < 0)
+                WRONG(b, "a packed message cannot be unpacked: %s", error_code_name(code));
+        if (b->line.overfull)
+                WRONG(b, "more is queued for %s than may be", b->name);
+        b->told.packed += b->line.n_packed - packed;
 }
 
 /* ---- what it says ---- */
@@ -238,8 +192,7 @@ void page_browser_say(struct page_browser *b, json_t *taken)
 
         buf_init(&text, PAGE_INBOUND_BYTES);
         ASSERT(doc && doc_write(doc, &text) == 0);
-        ASSERT(vec_push(&b->said, mem_must(mem_strdup(text.data))) == 0);
-        waitq_wake_all(&b->in);
+        ASSERT(page_line_say(&b->line, text.data) == 0);
 }
 
 int64_t page_browser_open(struct page_browser *b, const char *view, json_t *args)
@@ -261,52 +214,59 @@ void page_browser_close(struct page_browser *b, size_t sheet)
 
 void page_browser_call(struct page_browser *b, const char *what, json_t *args)
 {
-        struct page_asked a = { ++b->number, what };
+        struct page_asked a = { ++b->number, what, args };
 
         ASSERT(vec_push(&b->asked, a) == 0);
         page_browser_say(
-                b, json_pack("{s:I, s:s, s:o}", "call", (json_int_t)a.number, "do", what, "args", args));
+                b, json_pack("{s:I, s:s, s:O}", "call", (json_int_t)a.number, "do", what, "args", args));
 }
 
 /* ---- its life ---- */
 
 void page_browser_begin(struct page_browser *b, struct loop *l, const char *name, unsigned weight)
 {
-        *b = (struct page_browser){
-                .socket = { .ops = &ops, .loop = l }, .loop = l, .name = name, .weight = weight, .over = true
-        };
+        *b = (struct page_browser){ .loop = l, .name = name, .over = true };
+        page_line_begin(&b->line, l, weight);
 }
 
 void page_browser_leave(struct page_browser *b)
 {
-        b->left = true;
-        waitq_wake_all(&b->in);
-        waitq_wake_all(&b->out);
+        page_line_leave(&b->line);
 }
 
 void page_browser_clear(struct page_browser *b)
 {
         ASSERT(b->over);
-        for (; b->n_read < b->heard.n; b->n_read++)
-                mem_free(b->heard.at[b->n_read]);
-        vec_for_each(&b->said, text)
-                mem_free(*text);
+        page_line_clear(&b->line);
         vec_for_each(&b->sheets, s)
                 sheet_clear(s);
-        vec_free(&b->heard);
-        vec_free(&b->said);
+        vec_for_each(&b->asked, a)
+                json_decref(a->args);
         vec_free(&b->sheets);
         vec_free(&b->asked);
-        b->n_taken = b->n_read = b->queued = 0;
-        b->left = b->hello = false;
-        b->code = 0;
+        b->hello = false;
         b->number = 0;
 }
 
 /* ---- two of them ---- */
 
-static int differ(const struct page_sheet *s, const char *where, const json_t *is, const json_t *fresh,
-                  struct error *err)
+/* What of an object is another than in the other one; new. */
+static json_t *only_other(const json_t *is, const json_t *than)
+{
+        json_t *ret = json_object(), *value;
+        const char *key;
+
+        json_object_foreach((json_t *)(uintptr_t)is, key, value) {
+                const json_t *other = json_object_get(than, key);
+
+                if (!other || !json_equal(value, other))
+                        json_object_set(ret, key, value);
+        }
+        return ret;
+}
+
+static int tell(const struct page_sheet *s, const char *where, const json_t *is, const json_t *fresh,
+                struct error *err)
 {
         AUTO_BUF struct buf a, b, args;
 
@@ -319,6 +279,15 @@ static int differ(const struct page_sheet *s, const char *where, const json_t *i
         return error_set(err, ERR_INVALID, "the page: view %s %s: %s is %.*s, a fresh look says %.*s",
                          s->view, args.data, where, SHOWN, is ? a.data : "not there", SHOWN,
                          fresh ? b.data : "nothing");
+}
+
+static int differ(const struct page_sheet *s, const char *where, const json_t *is, const json_t *fresh,
+                  struct error *err)
+{
+        AUTO_JSON json_t *some = only_other(is, fresh), *others = only_other(fresh, is);
+        bool long_ones = json_object_size(is) > 1 && json_object_size(fresh) > 1;
+
+        return long_ones ? tell(s, where, some, others, err) : tell(s, where, is, fresh, err);
 }
 
 static int compare_part(const struct page_sheet *s, const char *part, const json_t *is, const json_t *fresh,

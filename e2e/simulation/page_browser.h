@@ -1,41 +1,45 @@
-/* A browser at the other end of a WebSocket that is none: whole messages, no sockets. What it holds of each
- * view comes by the protocol of docs/page.md alone; what breaks the protocol is kept as its first mistake. */
+/* A browser of the simulation. What it holds of each view comes by the protocol of docs/page.md alone; what
+ * breaks the protocol is kept as its first mistake. */
 #pragma once
 
-#include "common/base/vec.h"
 #include "common/json/doc.h"
-#include "common/net/websocket.h"
+#include "e2e/simulation/page_line.h"
 
 struct page_sheet { /* a view that is open */
         int64_t number;
         const char *view; /* a constant */
         json_t *args, *head, *parts, *hidden, *error;
-        bool more; /* the rest of a change is to follow */
+        bool more;       /* the rest of a change is to follow */
+        bool in_trouble; /* opened while the page could not read the hub; of who opens it */
+        int64_t odd_ms;  /* since when it says what is not so; 0 = it does not; of who looks at it */
 };
 
 struct page_asked { /* a call that has no answer yet */
         int64_t number;
         const char *what; /* a constant */
+        json_t *args;
+};
+
+struct page_told {                    /* what it heard */
+        uint64_t rows, changed, gone; /* rows: new ones */
+        uint64_t heads, errors;       /* of views */
+        uint64_t packed;              /* messages */
+        uint64_t done, refused;       /* calls */
 };
 
 struct page_browser {
-        struct websocket socket;
+        struct page_line line;
         struct loop *loop;
-        const char *name;       /* in what is said of it */
-        struct waitq in, out;   /* to the page; there is room again */
-        struct waitq news;      /* something came, or the socket was closed */
-        VEC(char *) said;       /* to the page */
-        size_t n_taken, n_read; /* of said; of heard */
-        VEC(char *) heard;
-        unsigned weight; /* a byte counts as so many in the queue: documents of the game are small */
-        size_t queued;
-        bool left, over, hello; /* left: by itself; over: the session has ended */
-        unsigned code;          /* that it was closed with; 0 = none */
-        int64_t number;         /* the last one given */
+        const char *name;  /* in what is said of it */
+        bool over, hello;  /* over: the session has ended */
+        unsigned sessions; /* that it has had */
+        int64_t number;    /* the last one given */
         VEC(struct page_sheet) sheets;
         VEC(struct page_asked) asked;
-        size_t n_messages, n_answers;
+        struct page_told told;
         void (*heard_text)(void *ctx, const char *text); /* each message; may be NULL */
+        /* Each answer to what it asked; may be NULL. */
+        void (*answered)(void *ctx, const struct page_asked *to, const json_t *answer);
         void *ctx;
         struct error wrong; /* what the page did that it must not */
 };
@@ -47,7 +51,7 @@ void page_browser_say(struct page_browser *b, json_t *taken);
 /* Opens a view; `args` is taken. Its number. */
 int64_t page_browser_open(struct page_browser *b, const char *view, json_t *args);
 void page_browser_close(struct page_browser *b, size_t sheet);
-void page_browser_call(struct page_browser *b, const char *what, json_t *args);
+void page_browser_call(struct page_browser *b, const char *what, json_t *args); /* `args` is taken */
 /* Takes all that came. */
 void page_browser_read(struct page_browser *b);
 void page_browser_leave(struct page_browser *b);

@@ -5,6 +5,7 @@
 
 #include <cmocka.h>
 
+#include "common/base/gzip.h"
 #include "e2e/simulation/page_browser.h"
 #include "kubectl-fleet/page/session.h"
 
@@ -29,7 +30,7 @@ static void end(struct rig *r)
 
 static void hear(struct rig *r, const char *text)
 {
-        assert_int_equal(websocket_send(&r->b.socket, slice_of(text)), 0);
+        assert_int_equal(websocket_send(&r->b.line.socket, slice_of(text)), 0);
         page_browser_read(&r->b);
 }
 
@@ -104,8 +105,9 @@ static void more_is_not_sent_than_may_wait(void **state)
         struct rig r;
 
         begin(&r);
-        r.b.queued = PAGE_QUEUE_BYTES + 1;
-        assert_int_equal(websocket_send(&r.b.socket, SLICE("{}")), 0);
+        r.b.line.queued = PAGE_QUEUE_BYTES + 1;
+        assert_int_equal(websocket_send(&r.b.line.socket, SLICE("{}")), 0);
+        page_browser_read(&r.b);
         assert_wrong(&r, "more is queued");
 }
 
@@ -133,6 +135,70 @@ static void two_documents_differ_by_a_row_a_head_or_what_is_hidden(void **state)
         end(&fresh);
 }
 
+static void a_packed_message_is_unpacked(void **state)
+{
+        static const char text[] = "{\"view\":1,\"head\":{\"n\":7}}";
+        AUTO_BUF struct buf packed;
+        struct rig r;
+
+        begin(&r);
+        buf_init(&packed, 4096);
+        assert_int_equal(deflate_pack(slice_of(text), &packed, NULL), 0);
+        assert_int_equal(websocket_send_binary(&r.b.line.socket, (struct slice){ packed.data, packed.len }),
+                         0);
+        page_browser_read(&r.b);
+        assert_int_equal(doc_get_int(r.b.sheets.at[0].head, "n", 0), 7);
+        assert_int_equal(r.b.told.packed, 1);
+        assert_int_equal(websocket_send_binary(&r.b.line.socket, SLICE("nothing that was packed")), 0);
+        page_browser_read(&r.b);
+        assert_wrong(&r, "a packed message cannot be unpacked");
+}
+
+static void what_is_told_is_counted(void **state)
+{
+        struct rig r;
+
+        begin(&r);
+        hear(&r, "{\"view\":1,\"head\":{},\"rows\":{\"p\":{\"a\":{},\"b\":{}}}}");
+        hear(&r, "{\"view\":1,\"rows\":{\"p\":{\"a\":{\"x\":1}}},\"gone\":{\"p\":[\"b\"]}}");
+        hear(&r, "{\"view\":1,\"error\":{\"code\":\"not found\"}}");
+        page_browser_call(&r.b, "stop", json_object());
+        hear(&r, "{\"call\":2,\"error\":{}}");
+        assert_int_equal(r.b.told.rows, 2);
+        assert_int_equal(r.b.told.changed, 1);
+        assert_int_equal(r.b.told.gone, 1);
+        assert_int_equal(r.b.told.heads, 1);
+        assert_int_equal(r.b.told.errors, 1);
+        assert_int_equal(r.b.told.done, 0);
+        assert_int_equal(r.b.told.refused, 1);
+        assert_int_equal(r.b.wrong.code, 0);
+        end(&r);
+}
+
+static void an_error_of_the_page_s_own_is_told(void **state)
+{
+        struct rig r;
+
+        begin(&r);
+        hear(&r, "{\"view\":1,\"error\":{\"code\":\"internal\",\"text\":\"twice\"}}");
+        assert_wrong(&r, "view placement says: twice");
+}
+
+static void who_does_not_read_has_what_waits_counted_by_weight(void **state)
+{
+        struct rig r;
+
+        begin(&r);
+        r.b.line.weight = 10;
+        assert_int_equal(websocket_send(&r.b.line.socket, SLICE("{}")), 0);
+        assert_int_equal(websocket_queued(&r.b.line.socket), 20);
+        page_browser_read(&r.b);
+        assert_int_equal(websocket_queued(&r.b.line.socket), 0);
+        page_browser_leave(&r.b);
+        assert_int_equal(websocket_send(&r.b.line.socket, SLICE("{}")), ERR_CLOSED);
+        end(&r);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -142,6 +208,10 @@ int main(void)
                 cmocka_unit_test(the_fleet_s_head_counts_its_rows),
                 cmocka_unit_test(a_call_is_answered_once),
                 cmocka_unit_test(more_is_not_sent_than_may_wait),
+                cmocka_unit_test(a_packed_message_is_unpacked),
+                cmocka_unit_test(what_is_told_is_counted),
+                cmocka_unit_test(an_error_of_the_page_s_own_is_told),
+                cmocka_unit_test(who_does_not_read_has_what_waits_counted_by_weight),
                 cmocka_unit_test(two_documents_differ_by_a_row_a_head_or_what_is_hidden),
         };
 

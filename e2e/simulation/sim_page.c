@@ -10,9 +10,6 @@
 #define EVERY_AT 1
 #define HEAVY 100      /* a byte counts as so many for one of the browsers */
 #define SECRET_LEAST 8 /* shorter values are words that stand elsewhere, too */
-#define SAME_MS 15000  /* until what is on its way is there */
-#define SAME_LOOK_MS 250
-#define AGAIN_MS 20000 /* what was the same is not looked at again for so long */
 
 bool sim_page_is_played(uint64_t seed)
 {
@@ -28,7 +25,7 @@ static const struct fetch kept[PAGE_KEPT] = {
         { .kind = &approval_request_kind },
 };
 
-static void on_change(struct page_use *u)
+void page_desk_ignore(struct page_use *u)
 {
 }
 
@@ -43,7 +40,7 @@ static int keep_reading(struct page_desk *d, struct error *err)
 {
         for (size_t i = 0; i < PAGE_KEPT; i++) {
                 d->kept[i].desk = d;
-                d->kept[i].use.changed = on_change;
+                d->kept[i].use.changed = page_desk_ignore;
                 d->kept[i].use.event = on_event;
                 TRY(page_use_begin(d->core.sources, &kept[i], &d->kept[i].use, err));
         }
@@ -51,7 +48,7 @@ static int keep_reading(struct page_desk *d, struct error *err)
 }
 
 /* In the order in which one uses the other. */
-static void desk_close(struct page_desk *d)
+void page_desk_close(struct page_desk *d)
 {
         if (d->sessions)
                 fiber_group_end(d->sessions);
@@ -64,8 +61,8 @@ static void desk_close(struct page_desk *d)
         *d = (struct page_desk){ 0 };
 }
 
-static int desk_open(struct page_desk *d, const struct world *w, const struct http_endpoint *hub,
-                     const struct log *log, struct error *err)
+int page_desk_open(struct page_desk *d, const struct world *w, const struct http_endpoint *hub,
+                   const struct log *log, struct error *err)
 {
         *d = (struct page_desk){ .world = *w, .log = *log };
         d->hub = (struct kube_client){
@@ -99,9 +96,9 @@ static void run_session(void *ctx)
         struct visit *v = ctx;
         struct page_browser *b = v->browser;
 
-        page_session_run(&v->desk->core, &b->socket);
+        page_session_run(&v->desk->core, &b->line.socket);
         b->over = true;
-        waitq_wake_all(&b->news);
+        waitq_wake_all(&b->line.news);
         mem_free(v);
 }
 
@@ -115,7 +112,9 @@ int page_desk_enter(struct page_desk *d, struct page_browser *b)
                 return ERR_NO_MEMORY;
         *v = (struct visit){ d, b };
         b->over = false;
-        page_browser_say(b, json_pack("{s:s}", "token", PAGE_TOKEN));
+        b->sessions++;
+        page_browser_say(b, json_pack("{s:s, s:s*}", "token", PAGE_TOKEN, "packed",
+                                      b->line.weight == 1 ? "deflate-raw" : NULL));
         if (fiber_spawn(d->sessions, "socket", run_session, v))
                 return 0;
         b->over = true;
@@ -127,21 +126,20 @@ static void run_page(void *ctx, const struct world *w, const struct log *log, co
                      struct error *err)
 {
         struct sim_page *p = ctx;
-        int code = desk_open(&p->desk, w, hub, log, err);
+        int code = page_desk_open(&p->desk, w, hub, log, err);
 
         p->open = code == 0;
         while (code == 0)
                 code = fiber_park(w->loop, DEADLINE_NONE);
         p->open = false;
-        desk_close(&p->desk);
+        page_desk_close(&p->desk);
         if (code == ERR_CANCELLED)
                 error_set(err, code, "the page was ended");
 }
 
 /* ---- what must not be ---- */
 
-static void say_wrong(struct sim_page *p, const char *format, ...) PRINTF_LIKE(2, 3);
-static void say_wrong(struct sim_page *p, const char *format, ...)
+void page_say_wrong(struct sim_page *p, const char *format, ...)
 {
         char text[512];
         va_list args;
@@ -163,17 +161,41 @@ int sim_page_verdict(const struct sim_page *p, struct error *err)
         return 0;
 }
 
-static void look_for_secrets(void *ctx, const char *text)
+void page_hear(void *sim_page, const char *text)
 {
-        struct sim_page *p = ctx;
+        struct sim_page *p = sim_page;
 
         map_for_each(&p->secrets, e)
                 if (strstr(text, e->key))
-                        say_wrong(p, "a value of a Secret is in a message: %.200s", strstr(text, e->key));
+                        page_say_wrong(p, "a value of a Secret is in a message: %.200s",
+                                       strstr(text, e->key));
         if (map_count(&p->secrets))
                 coverage_rule(p->options.coverage, "page-secrets");
         if (strstr(text, PAGE_TOKEN))
-                say_wrong(p, "its token is in a message");
+                page_say_wrong(p, "its token is in a message");
+}
+
+static void call_key(const char *what, const char *ns, const char *name, char ret[256])
+{
+        snprintf(ret, 256, "%s %s %s", what, text_empty(ns) ? "cluster-wide" : ns, name);
+}
+
+/* What is said to be approved was written, and what cannot be found is not there. */
+static void check_answer(void *ctx, const struct page_asked *to, const json_t *answer)
+{
+        struct sim_page *p = ctx;
+        const char *name = doc_get_string(to->args, "name"), *ns = or_empty(doc_get_string(to->args, "ns"));
+        bool missed = doc_get_int(answer, "error.status", 0) == 404;
+        char key[256];
+
+        if (!text_equal(to->what, "approve") || !name)
+                return;
+        call_key("approved", ns, name, key);
+        if (missed &&
+            sim_fleet_get(p->options.fleet, "hub", *ns ? RES_NS_APPROVALS : RES_APPROVALS, ns, name))
+                page_say_wrong(p, "%s is not found, but it is there", name);
+        if (json_is_true(doc_get(answer, "done.changed")) && !map_has(&p->called, key))
+                page_say_wrong(p, "%s is said to be approved, and nothing was written", name);
 }
 
 static void note_secret(struct sim_page *p, const char *value)
@@ -196,11 +218,6 @@ static void note_secrets(struct sim_page *p, const json_t *secret)
                 if (text_base64_decode(slice_of(text), plain, strlen(text), &n, false) == 0)
                         note_secret(p, plain);
         }
-}
-
-static void call_key(const char *what, const char *ns, const char *name, char ret[256])
-{
-        snprintf(ret, 256, "%s %s %s", what, text_empty(ns) ? "cluster-wide" : ns, name);
 }
 
 void page_note_call(struct sim_page *p, const char *what, const char *ns, const char *name)
@@ -235,7 +252,8 @@ static void steered(struct sim_page *p, const struct change *c)
         const char *what = text_equal(state, "Stop") ? "stop" : "resume";
 
         if (!was_called(p, what, c))
-                say_wrong(p, "wrote state %s of run %s, which nobody asked for", or_empty(state), c->name);
+                page_say_wrong(p, "wrote state %s of run %s, which nobody asked for", or_empty(state),
+                               c->name);
         for (unsigned i = 0; i < WISH_RUNS; i++) {
                 char name[64];
 
@@ -260,135 +278,20 @@ void sim_page_changed(struct sim_page *p, const struct change *c)
         if (on_hub && c->after && c->before && text_ends_with(c->resource, "stagedupdateruns"))
                 steered(p, c);
         else if (!on_hub || !c->after || !c->before || !text_ends_with(c->resource, "approvalrequests"))
-                say_wrong(p, "wrote %s %s %s", c->resource, c->ns, c->name);
+                page_say_wrong(p, "wrote %s %s %s", c->resource, c->ns, c->name);
         else if (!was_called(p, "approve", c) ||
                  !rule_says(json_object_get(c->after, "status"), "Approved", CONDITION_TRUE))
-                say_wrong(p, "wrote %s %s, which nobody asked for", c->resource, c->name);
+                page_say_wrong(p, "wrote %s %s, which nobody asked for", c->resource, c->name);
         else
-                coverage_rule(p->options.coverage, "page-approved");
-}
-
-/* ---- what is open, and what a page that has just begun says ---- */
-
-struct pair {
-        struct page_browser *is, *fresh;
-        int64_t is_number, fresh_number;
-};
-
-struct looks {
-        struct sim_page *page;
-        struct page_desk desk;
-        /* Of each user: on the page that has just begun; and, of what tells of the past, on the same one. */
-        struct page_browser fresh[PAGE_USERS][2];
-        VEC(struct pair) pairs;
-};
-
-static int enter_all(struct looks *l, struct error *err)
-{
-        for (unsigned i = 0; i < PAGE_USERS; i++) {
-                struct page_browser *b = &l->page->users[i].browser;
-
-                if (!b->hello || b->over)
-                        return error_set(err, ERR_INVALID, "the page: %s has no session", b->name);
-                if (b->asked.n)
-                        return error_set(err, ERR_INVALID, "the page: %s has no answer to %s %lld", b->name,
-                                         b->asked.at[0].what, (long long)b->asked.at[0].number);
-                for (unsigned k = 0; k < 2; k++) {
-                        page_browser_begin(&l->fresh[i][k], l->page->loop, "a fresh look", 1);
-                        if (page_desk_enter(k ? &l->page->desk : &l->desk, &l->fresh[i][k]) < 0)
-                                return error_no_memory(err);
-                }
-                vec_for_each(&b->sheets, s) {
-                        struct page_browser *f = &l->fresh[i][text_equal(s->view, "timeline")];
-                        int64_t number = page_browser_open(f, s->view, json_incref(s->args));
-
-                        ASSERT(vec_push(&l->pairs, ((struct pair){ b, f, s->number, number })) == 0);
-                }
-        }
-        return 0;
-}
-
-static int compare_pair(struct sim_page *p, const struct pair *x, struct error *err)
-{
-        const struct page_sheet *is = page_browser_sheet(x->is, x->is_number);
-        const struct page_sheet *fresh = page_browser_sheet(x->fresh, x->fresh_number);
-
-        if (!is || !fresh)
-                return error_set(err, ERR_INVALID, "the page: %s has another session", x->is->name);
-        TRY(page_sheet_compare(is, fresh, err));
-        return page_model_check(p, is, err);
-}
-
-static int compare_all(struct looks *l, struct error *err)
-{
-        for (unsigned i = 0; i < PAGE_USERS; i++)
-                for (unsigned k = 0; k < 2; k++)
-                        page_browser_read(&l->fresh[i][k]);
-        vec_for_each(&l->pairs, x)
-                TRY(compare_pair(l->page, x, err));
-        return 0;
-}
-
-static int look_again(struct looks *l, struct error *err)
-{
-        int64_t end = loop_now_ms(l->page->loop) + SAME_MS;
-        int code = ERR_INVALID;
-
-        while (code < 0 && loop_now_ms(l->page->loop) < end) {
-                TRY(fiber_sleep(l->page->loop, SAME_LOOK_MS));
-                code = compare_all(l, err);
-        }
-        return code;
-}
-
-static void leave_all(struct looks *l)
-{
-        for (unsigned i = 0; i < PAGE_USERS; i++)
-                for (unsigned k = 0; k < 2; k++) {
-                        struct page_browser *b = &l->fresh[i][k];
-
-                        if (!b->loop)
-                                continue;
-                        page_browser_leave(b);
-                        while (!b->over)
-                                (void)waitq_wait(l->page->loop, &b->news, DEADLINE_NONE);
-                        page_browser_clear(b);
-                }
-        vec_free(&l->pairs);
-}
-
-int sim_page_compare(struct sim_page *p, struct error *err)
-{
-        AUTO_FREE struct looks *l = p ? NEW(struct looks) : NULL;
-        struct kube_client *hub;
-        int code;
-
-        if (!p || (p->same_ms && loop_now_ms(p->loop) - p->same_ms < AGAIN_MS))
-                return 0;
-        if (!l)
-                return error_no_memory(err);
-        if (!p->open)
-                return error_set(err, ERR_INVALID, "the page is not there");
-        l->page = p;
-        TRY(p->options.fleet->ops->client(p->options.fleet, "hub", &hub, err));
-        code = desk_open(&l->desk, hub->world, hub->endpoint, p->options.log, err);
-        if (code == 0)
-                code = enter_all(l, err);
-        if (code == 0)
-                code = look_again(l, err);
-        leave_all(l);
-        desk_close(&l->desk);
-        p->same_ms = code == 0 ? loop_now_ms(p->loop) : 0;
-        if (code == 0)
-                coverage_rule(p->options.coverage, "page-same");
-        return code;
+                page_note_call(p, "approved", c->ns, c->name),
+                        coverage_rule(p->options.coverage, "page-approved");
 }
 
 /* ---- its life ---- */
 
 int sim_page_open(const struct sim_page_options *o, struct sim_page **ret, struct error *err)
 {
-        static const char *const rules[] = { "page-same", "page-says", "page-let-go" };
+        static const char *const rules[] = { "page-same", "page-same-early", "page-says", "page-let-go" };
         struct sim_page *p = NEW(struct sim_page);
 
         if (!p)
@@ -408,7 +311,8 @@ int sim_page_open(const struct sim_page_options *o, struct sim_page **ret, struc
                                             .steady = i > 0 };
                 snprintf(u->name, sizeof(u->name), "user-%u", i);
                 page_browser_begin(&u->browser, p->loop, u->name, i ? 1 : HEAVY);
-                u->browser.heard_text = look_for_secrets;
+                u->browser.heard_text = page_hear;
+                u->browser.answered = u->steady ? check_answer : NULL; /* the other may read it much later */
                 u->browser.ctx = p;
         }
         return p->group ? sim_fleet_add_guest(o->fleet, GUEST, run_page, p, err) : error_no_memory(err);
@@ -424,7 +328,7 @@ int sim_page_begin(struct sim_page *p, struct error *err)
         for (unsigned i = 0; i < PAGE_USERS; i++)
                 if (!fiber_spawn(p->group, p->users[i].name, page_user_live, &p->users[i]))
                         return error_no_memory(err);
-        return 0;
+        return fiber_spawn(p->group, "glances", page_glance_on, p) ? 0 : error_no_memory(err);
 }
 
 /* What the player noted of a run may be what was before the page wrote it. */

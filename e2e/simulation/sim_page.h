@@ -16,7 +16,7 @@ struct sim_page_options {
 };
 
 bool sim_page_is_played(uint64_t seed);
-void sim_page_expect(struct coverage *c); /* that all is played is expected of MOVES_SEEDS seeds */
+void sim_page_expect(struct coverage *c); /* that all is played is expected of COVERAGE_SEEDS seeds */
 /* From a fiber. *ret may be set also after an error. */
 int sim_page_open(const struct sim_page_options *o, struct sim_page **ret, struct error *err);
 /* All below take NULL, too: nothing is played. */
