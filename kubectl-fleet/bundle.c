@@ -171,7 +171,9 @@ static void tell(struct session *s, const char *path, const struct bundle *b, ui
 
 static int make(struct session *s, const char *path, struct error *err)
 {
-        struct bundle b = { .session = s, .index = json_array(), .most_objects = s->options.most_objects };
+        struct bundle b = { .session = s,
+                            .index = json_array(),
+                            .most_objects = MAX(s->options.most_objects, 0) }; /* 0 is read as -1 */
         uint64_t size = 0;
         int code;
 
@@ -182,10 +184,8 @@ static int make(struct session *s, const char *path, struct error *err)
                 code = ask_hub(s, err);
         if (code == 0)
                 code = put_all(&b, err);
-        if (code == 0) {
-                size = bundle_file_size(b.file);
-                code = bundle_file_finish(TAKE_PTR(b.file), err);
-        }
+        if (code == 0)
+                code = bundle_file_finish(TAKE_PTR(b.file), &size, err);
         if (code == 0)
                 tell(s, path, &b, size);
         bundle_file_abandon(b.file);

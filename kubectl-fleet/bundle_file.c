@@ -111,12 +111,7 @@ int bundle_file_put(struct bundle_file *f, const char *name, struct slice data, 
         return pack(f, (struct slice){ zeros, tar_padding(data.len) }, false, err);
 }
 
-uint64_t bundle_file_size(const struct bundle_file *f)
-{
-        return f->size;
-}
-
-int bundle_file_finish(struct bundle_file *f, struct error *err)
+int bundle_file_finish(struct bundle_file *f, uint64_t *ret_size, struct error *err)
 {
         AUTO_BUF struct buf end;
         int code;
@@ -126,6 +121,7 @@ int bundle_file_finish(struct bundle_file *f, struct error *err)
         code = code < 0 ? code : pack_buf(f, &end, true, err);
         if (code == 0 && f->writer)
                 code = volume_commit(TAKE_PTR(f->writer), err);
+        *ret_size = f->size;
         bundle_file_abandon(f);
         return code;
 }

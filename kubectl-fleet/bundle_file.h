@@ -10,7 +10,6 @@ struct bundle_file;
  * ERR_SYSTEM: its folder cannot be written to. */
 int bundle_file_open(struct session *s, const char *path, struct bundle_file **ret, struct error *err);
 int bundle_file_put(struct bundle_file *f, const char *name, struct slice data, struct error *err);
-uint64_t bundle_file_size(const struct bundle_file *f); /* packed, so far */
-/* The end of the archive, and the file at its place. f is gone in either case. */
-int bundle_file_finish(struct bundle_file *f, struct error *err);
+/* The end of the archive, and the file at its place; its size. f is gone in either case. */
+int bundle_file_finish(struct bundle_file *f, uint64_t *ret_size, struct error *err);
 struct bundle_file *bundle_file_abandon(struct bundle_file *f); /* NULL is fine; returns NULL */

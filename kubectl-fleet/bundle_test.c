@@ -100,6 +100,17 @@ static void add_pod(struct user *u, int restarts)
               restarts);
 }
 
+/* The size that is told is the archive's. */
+static void expect_told(struct user *u, size_t bytes)
+{
+        char size[TEXT_BYTES_SIZE], line[64];
+
+        text_of_bytes(bytes, size);
+        snprintf(line, sizeof(line), "standard output: %s, ", size);
+        if (!strstr(u->err.data, line))
+                fail_msg("no %s in %s", line, u->err.data);
+}
+
 USER_TEST(objects_are_in_the_bundle_and_their_secrets_are_not, {
         struct archive a;
 
@@ -117,6 +128,7 @@ USER_TEST(objects_are_in_the_bundle_and_their_secrets_are_not, {
                   "memberclusters.cluster.kubernetes-fleet.io\",\"objects\":1,\"bytes\":");
         expect_nowhere(&a, "sesame");
         expect_nowhere(&a, "c2VzYW1l"); /* in base64 */
+        expect_told(u, u->out.len);
         assert_non_null(strstr(u->err.data, "1 could not be read"));
         archive_free(&a);
 })
@@ -161,6 +173,12 @@ USER_TEST(lists_are_read_in_pages_each_a_file_and_cut_where_told, {
         expect_in(&a, "hub/objects/works.placement.kubernetes-fleet.io/0001.jsonl", "\"name\":\"w0000\"");
         expect_in(&a, "hub/objects/works.placement.kubernetes-fleet.io/0003.jsonl", "\"name\":\"w0449\"");
         expect_in(&a, "index.json", "works.placement.kubernetes-fleet.io\",\"objects\":451,");
+        archive_free(&a);
+
+        assert_int_equal(FLEET_RUN(u, "bundle", "-o", "-", "--most-objects", "0"), 0);
+        unpack(u, &a);
+        expect_in(&a, "index.json", "works.placement.kubernetes-fleet.io\",\"objects\":451,");
+        expect_nowhere(&a, "--most-objects");
         archive_free(&a);
 
         assert_int_equal(FLEET_RUN(u, "bundle", "-o", "-", "--most-objects", "250"), 0);
