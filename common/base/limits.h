@@ -33,7 +33,7 @@
 #define LIMIT_WATCH_QUEUE_EVENTS 4096     /* events a slow watcher may be behind before it is cut */
 #define LIMIT_WATCH_QUEUE_BYTES (16u << 20)
 #define LIMIT_FIBERS 30000                   /* two mappings each; the kernel's default allows about 32,000 */
-#define LIMIT_FIBER_IDLE_STACKS 64           /* pooled stacks kept when idle */
+#define LIMIT_FIBER_IDLE_STACKS 160          /* pooled stacks kept when idle: as many as a burst uses */
 #define LIMIT_FIBER_STACK_BYTES (256u << 10) /* virtual; only touched pages count */
 #define LIMIT_LOG_LINE_BYTES (16u << 10)
 #define LIMIT_KUBECONFIG_BYTES (1u << 20)

@@ -7,12 +7,15 @@
 #include "common/loop/internal.h"
 #include "common/loop/real.h"
 
+#define TRIM_MS 1000
+
 struct real {
         uv_loop_t uv;
         uv_async_t keep; /* lets uv_run wait although no handle of others is open */
         uv_timer_t wake; /* for the earliest of our timers */
         uv_prepare_t before_wait;
         int64_t wake_at;
+        int64_t trimmed_at; /* stacks: ms */
         unsigned char random[256];
         size_t random_left;
         struct terminate terminate;
@@ -93,11 +96,20 @@ static void set_wake(struct loop *l, struct real *r)
                 uv_timer_start(&r->wake, wake_fired, (uint64_t)MAX(next - l->now_ms, (int64_t)0), 0);
 }
 
+/* While there is work the stacks are needed again at once: who waits for answers only looks idle. */
+static void trim_stacks(struct loop *l, struct real *r)
+{
+        if (l->now_ms - r->trimmed_at < TRIM_MS)
+                return;
+        r->trimmed_at = l->now_ms;
+        stack_pool_trim(&l->stacks);
+}
+
 static void real_poll(struct loop *l, bool wait)
 {
         struct real *r = real_of(l);
         if (wait) {
-                stack_pool_trim(&l->stacks);
+                trim_stacks(l, r);
                 set_wake(l, r);
                 uv_ref((uv_handle_t *)&r->keep);
         }

@@ -2,11 +2,12 @@
  * hub-agent as programs, members that answer in place of agents. The state is made once, by the hub-agent
  * itself, and kept; e2e/bench/scale copies it for each measurement.
  *
- *   bench_scale PROGRAMS SCRATCH make|measure|resync NAME MEMBERS PLACEMENTS CLUSTERS TRIES IDLE-SECONDS
+ *   bench_scale PROGRAMS SCRATCH make|measure|resync|edits NAME MEMBERS PLACEMENTS CLUSTERS TRIES
+ * IDLE-SECONDS
  *
  * make fills the empty folder SCRATCH. measure takes a folder that was filled so; without placements it
- * measures the hub at rest and placements on it, with them also restarts. resync measures restarts only. NAME
- * is what the figures of restarts begin with. */
+ * measures the hub at rest and placements on it, with them also restarts. resync measures one restart only,
+ * edits only edits during restarts. NAME is what the figures of restarts begin with. */
 #include <stdio.h>
 
 #include "common/base/memory.h"
@@ -426,6 +427,12 @@ static int resync(struct figures *f, struct error *err)
         return measure_restarts(f, 1, err);
 }
 
+static int edits(struct figures *f, struct error *err)
+{
+        TRY(start_first(f, err));
+        return measure_edits(f, err);
+}
+
 static int read_size(const char *text, const char *what, int64_t least, int64_t most, size_t *ret,
                      struct error *err)
 {
@@ -443,7 +450,7 @@ static int run(struct figures *f, struct bench *b, struct error *err)
         static const struct {
                 const char *name;
                 int (*run)(struct figures *f, struct error *err);
-        } modes[] = { { "make", make }, { "measure", measure }, { "resync", resync } };
+        } modes[] = { { "make", make }, { "measure", measure }, { "resync", resync }, { "edits", edits } };
 
         f->name = b->more[1];
         TRY(read_size(b->more[2], "MEMBERS", 1, 100000, &f->scale.n_members, err));
@@ -461,7 +468,7 @@ static int run(struct figures *f, struct bench *b, struct error *err)
                 TRY(scale_open(&f->scale, b, err));
                 return modes[i].run(f, err);
         }
-        return error_set(err, ERR_INVALID, "\"%s\" is none of make, measure, resync", b->more[0]);
+        return error_set(err, ERR_INVALID, "\"%s\" is none of make, measure, resync, edits", b->more[0]);
 }
 
 static int body(struct bench *b, struct error *err)
@@ -479,7 +486,7 @@ static int body(struct bench *b, struct error *err)
 
 int main(int argc, char **argv)
 {
-        return bench_main_with(argc, argv, "bench_scale",
-                               "make|measure|resync NAME MEMBERS PLACEMENTS CLUSTERS TRIES IDLE-SECONDS",
-                               body);
+        return bench_main_with(
+                argc, argv, "bench_scale",
+                "make|measure|resync|edits NAME MEMBERS PLACEMENTS CLUSTERS TRIES IDLE-SECONDS", body);
 }
