@@ -2,6 +2,7 @@
 #include <getopt.h>
 
 #include "common/base/memory.h"
+#include "e2e/simulation/day.h"
 #include "e2e/simulation/moves.h"
 #include "e2e/simulation/run.h"
 #include "e2e/simulation/shrink.h"
@@ -14,11 +15,15 @@ static const char help[] =
         "\n"
         "  fleet-sim [--seed N | --seeds A-B] [--members M] [--hub-agents H] [--minutes T] [--trace FILE]\n"
         "            [--coverage FILE]\n"
+        "  fleet-sim --seed N --members 21..1000 [--minutes T] [--heartbeat S] [--trace FILE]\n"
         "  fleet-sim --seed N --shrink [--trace FILE]\n"
         "  fleet-sim --report SEEDS FILE...\n"
         "\n"
         "  --seed, --seeds  which runs (default 1); the same seed does the same, byte for byte\n"
-        "  --members        member clusters (default by the seed, 1 to 20, mostly few)\n"
+        "  --members        member clusters (default by the seed, 1 to 20, mostly few); of more than 20 a "
+        "day of\n"
+        "                   a large fleet is played, which is another game\n"
+        "  --heartbeat      seconds between heartbeats of a large fleet's members (default 60)\n"
         "  --hub-agents     hub agents, of which one leads (default by the seed, 1 or 2)\n"
         "  --minutes        virtual minutes of play before the peace (default 3)\n"
         "  --trace          writes what users did, what went wrong and what the agents said, with virtual "
@@ -29,7 +34,7 @@ static const char help[] =
         "                   something was never played or hit\n";
 
 struct options {
-        uint64_t first, last, members, hub_agents, minutes, report;
+        uint64_t first, last, members, hub_agents, minutes, report, heartbeat;
         const char *coverage;
         FILE *trace;
         bool shrink;
@@ -67,6 +72,33 @@ static bool run_seed(const struct options *o, uint64_t seed, struct coverage *co
         return ok;
 }
 
+/* The same of a large fleet. */
+static bool run_day(const struct options *o, uint64_t seed)
+{
+        struct day_plan plan = { .seed = seed,
+                                 .members = (unsigned)o->members,
+                                 .hub_agents = o->hub_agents ? (unsigned)o->hub_agents : 2,
+                                 .minutes = (unsigned)o->minutes,
+                                 .heartbeat_s = (unsigned)o->heartbeat };
+        struct day_result r;
+        bool ok = day_play(&plan, o->trace, &r) == 0;
+
+        printf("%s day of seed %llu: %u members, %u minutes, %u moves, %zu faults, %u quiet moments, settled "
+               "in "
+               "%lld s at most, %llu writes, %llu heartbeats, %lld virtual s%s%s\n",
+               ok ? "ok" : "FAILED", (unsigned long long)seed, plan.members, plan.minutes, r.moves, r.faults,
+               r.quiet_moments, (long long)r.slowest_ms / 1000, (unsigned long long)r.writes,
+               (unsigned long long)r.heartbeats, (long long)r.virtual_ms / 1000, ok ? "" : ": ",
+               ok ? "" : r.err.text);
+        fflush(stdout);
+        return ok;
+}
+
+static bool is_large(const struct options *o)
+{
+        return o->members > WISH_MEMBERS;
+}
+
 static int run_seeds(const struct options *o, struct coverage *coverage)
 {
         unsigned passed = 0, failed = 0;
@@ -74,7 +106,7 @@ static int run_seeds(const struct options *o, struct coverage *coverage)
 
         error_clear(&err);
         for (uint64_t seed = o->first; seed <= o->last; seed++)
-                if (run_seed(o, seed, coverage, &err))
+                if (is_large(o) ? run_day(o, seed) : run_seed(o, seed, coverage, &err))
                         passed++;
                 else
                         failed++;
@@ -130,11 +162,13 @@ static bool parse_option(struct options *o, int c)
         case 's':
                 return parse_seeds(optarg, &o->first, &o->last);
         case 'm':
-                return parse_number(optarg, 1, WISH_MEMBERS, &o->members);
+                return parse_number(optarg, 1, DAY_MEMBERS, &o->members);
         case 'a':
                 return parse_number(optarg, 1, 3, &o->hub_agents);
         case 't':
                 return parse_number(optarg, 0, 10000, &o->minutes);
+        case 'b':
+                return parse_number(optarg, 1, 600, &o->heartbeat);
         case 'r':
                 return parse_number(optarg, 1, UINT32_MAX, &o->report);
         case 'f':
@@ -152,17 +186,12 @@ static bool parse_option(struct options *o, int c)
 
 int main(int argc, char **argv)
 {
-        static const struct option longs[] = { { "seed", 1, NULL, 's' },
-                                               { "seeds", 1, NULL, 's' },
-                                               { "members", 1, NULL, 'm' },
-                                               { "hub-agents", 1, NULL, 'a' },
-                                               { "minutes", 1, NULL, 't' },
-                                               { "trace", 1, NULL, 'f' },
-                                               { "coverage", 1, NULL, 'c' },
-                                               { "shrink", 0, NULL, 'k' },
-                                               { "report", 1, NULL, 'r' },
-                                               { "help", 0, NULL, 'h' },
-                                               { 0 } };
+        static const struct option longs[] = { { "seed", 1, NULL, 's' },    { "seeds", 1, NULL, 's' },
+                                               { "members", 1, NULL, 'm' }, { "hub-agents", 1, NULL, 'a' },
+                                               { "minutes", 1, NULL, 't' }, { "heartbeat", 1, NULL, 'b' },
+                                               { "trace", 1, NULL, 'f' },   { "coverage", 1, NULL, 'c' },
+                                               { "shrink", 0, NULL, 'k' },  { "report", 1, NULL, 'r' },
+                                               { "help", 0, NULL, 'h' },    { 0 } };
         struct options o = { .first = 1, .last = 1, .minutes = 3 };
         struct coverage *coverage;
         int c, code;
@@ -178,7 +207,8 @@ int main(int argc, char **argv)
                         return 2;
                 }
         }
-        if ((optind < argc) != (o.report > 0) || (o.shrink && o.first != o.last)) {
+        if ((optind < argc) != (o.report > 0) || (o.shrink && o.first != o.last) ||
+            (is_large(&o) && (o.shrink || o.coverage))) {
                 fputs(help, stderr);
                 return 2;
         }

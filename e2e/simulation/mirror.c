@@ -174,14 +174,15 @@ static void tell(struct mirror *m, const struct written *w, struct mirror_object
         static const enum change_type types[] = { [EVENT_ADDED] = CHANGE_ADDED,
                                                   [EVENT_MODIFIED] = CHANGE_MODIFIED,
                                                   [EVENT_DELETED] = CHANGE_DELETED };
+        bool looks = !m->options.looks_into || m->options.looks_into(w->table->resource);
         struct change c = { .at_ms = loop_now_ms(m->options.loop),
                             .cluster = w->cluster->name,
                             .resource = w->table->resource,
                             .ns = blob_ns(w->object),
                             .name = blob_name(w->object),
                             .type = types[w->type],
-                            .before = before->blob ? parsed(before) : NULL,
-                            .after = after ? parsed(after) : NULL,
+                            .before = looks && before->blob ? parsed(before) : NULL,
+                            .after = looks && after ? parsed(after) : NULL,
                             .who = w->by.who,
                             .asked_ms = w->by.asked_ms,
                             .unheard = w->by.unheard };

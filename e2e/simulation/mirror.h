@@ -12,6 +12,7 @@ struct mirror_options {
         struct loop *loop;
         void (*changed)(void *ctx, const struct change *c); /* of each change that is committed, in order */
         void *ctx;
+        bool (*looks_into)(const char *resource); /* `before` and `after` are NULL of others; NULL: of all */
 };
 
 struct mirror *mirror_new(const struct mirror_options *o); /* NULL on no memory */

@@ -368,12 +368,12 @@ static int refresh_tokens(struct sim_agent *a, struct error *err)
         int64_t now = loop_wall_ms(a->sim->options.loop);
         struct http_endpoint *own = a->hub_agent ? &a->hub : &a->member;
         AUTO_FREE char *account = NULL, *token = NULL;
+        int seconds = (int)a->sim->options.token_s;
 
-        TRY(fleet_account_token(&a->sim->fleet, a->hub_agent ? "hub" : a->name, TOKEN_SECONDS, &account,
-                                err));
+        TRY(fleet_account_token(&a->sim->fleet, a->hub_agent ? "hub" : a->name, seconds, &account, err));
         TRY(write_token(a, own, "account", account, err));
         if (!a->hub_agent) {
-                TRY(fleet_member_token(&a->sim->fleet, a->name, TOKEN_SECONDS, &token, err));
+                TRY(fleet_member_token(&a->sim->fleet, a->name, seconds, &token, err));
                 TRY(write_token(a, &a->hub, "hub", token, err));
         }
         a->token_ms = now;
@@ -391,7 +391,7 @@ static void refresher_fiber(void *ctx)
                         int64_t age = loop_wall_ms(sim->options.loop) - a->token_ms;
                         struct error err;
 
-                        if (a->token_ms && (age < 0 || age > TOKEN_SECONDS * 500))
+                        if (a->token_ms && (age < 0 || age > sim->options.token_s * 500))
                                 (void)refresh_tokens(a, &err); /* else the next time */
                 }
 }
@@ -595,6 +595,7 @@ static int open_server(struct sim_fleet *sim, struct error *err)
                                         .authority = AUTHORITY,
                                         .webhooks = sim->webhook_calls,
                                         .changed = sim->options.changed,
+                                        .looks_into = sim->options.looks_into,
                                         .ctx = sim->options.ctx };
 
         return sim_server_open(&o, &sim->server, err);
@@ -670,6 +671,8 @@ static const struct fleet_ops ops = { get_client, start_agent, stop_agent,     e
 static int open_all(struct sim_fleet *sim, struct error *err)
 {
         unsigned n = sim->options.members;
+
+        sim->options.token_s = sim->options.token_s ? sim->options.token_s : TOKEN_SECONDS;
 
         sim_files_init(&sim->files);
         world_init(sim, &sim->world);

@@ -15,6 +15,9 @@ struct sim_fleet_options {
          * state is on a simulated disk, else in memory. */
         void (*changed)(void *ctx, const struct change *c);
         void *ctx;
+        /* Whether `changed` looks into changes of a resource; NULL: of all. To parse them costs. */
+        bool (*looks_into)(const char *resource);
+        unsigned token_s; /* how long the agents' tokens hold; 0 = 600, which is short */
 };
 
 /* Call from a fiber. fleet->ops->close() ends all agents and servers. */

@@ -233,7 +233,7 @@ static void close_devcluster(struct sim_server *s)
 int sim_server_open(const struct sim_server_options *o, struct sim_server **ret, struct error *err)
 {
         struct sim_server *s = NEW(struct sim_server);
-        const struct mirror_options m = { o->world->loop, o->changed, o->ctx };
+        const struct mirror_options m = { o->world->loop, o->changed, o->ctx, o->looks_into };
 
         if (!s)
                 return error_no_memory(err);

@@ -19,6 +19,7 @@ struct sim_server_options {
          * refused. */
         void (*changed)(void *ctx, const struct change *c);
         void *ctx;
+        bool (*looks_into)(const char *resource); /* as in mirror_options */
 };
 
 int sim_server_open(const struct sim_server_options *o, struct sim_server **ret, struct error *err);
