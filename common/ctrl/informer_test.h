@@ -38,6 +38,7 @@ struct server {
         bool forbidden;             /* lists and watches answer 403 */
         unsigned refused;           /* so many did */
         unsigned fail_watches;      /* that many watches answer 500 */
+        bool busy;                  /* those that fail answer 429 */
         const char *retry_after;    /* seconds; what such an answer says of when to come again */
         unsigned page;              /* items a page; 0 = all */
         void (*on_page)(void *ctx); /* told before each page */
@@ -114,6 +115,11 @@ static inline void answer_500(struct server *s, struct http_exchange *x)
         struct http_header retry_after = { "Retry-After", s->retry_after };
         struct http_headers headers = { &retry_after, s->retry_after ? 1 : 0 };
 
+        if (s->busy) {
+                http_reply(x, 429, "text/plain", SLICE("Too many requests, please try again later.\n"),
+                           &headers);
+                return;
+        }
         http_reply(x, 500, "application/json",
                    SLICE("{\"kind\":\"Status\",\"code\":500,\"reason\":\"InternalError\",\"message\":"
                          "\"boom\"}"),

@@ -458,6 +458,38 @@ static void what_a_failed_list_does_not_name_is_not_gone(void **state)
         with_informer(body_no_list);
 }
 
+static void count_busy(void *server)
+{
+        struct server *s = server;
+
+        if (s->lists == 2)
+                s->fail_lists = 3;
+}
+
+/* Answers of API priority and fairness: no Status, and a time. */
+static void body_busy(struct fixture *f)
+{
+        int64_t begun = loop_now_ms(f->loop);
+
+        put(&f->server, "a");
+        put(&f->server, "b");
+        put(&f->server, "c");
+        f->server.page = 1;
+        f->server.busy = true;
+        f->server.retry_after = "4";
+        f->server.on_page = count_busy;
+        f->server.on_page_ctx = &f->server;
+        open_informer(f);
+        expect_seen(f, "+a +b +c ");
+        assert_in_range(loop_now_ms(f->loop) - begun, 12000, 13000);
+        assert_int_equal(f->server.lists, 6); /* three pages, of which one was asked for four times */
+}
+
+static void a_list_goes_on_when_the_server_has_time_again(void **state)
+{
+        with_informer(body_busy);
+}
+
 static void body_retry_after(struct fixture *f)
 {
         int64_t begun = loop_now_ms(f->loop);
@@ -698,6 +730,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(a_restored_server_is_believed_though_a_list_fails),
                 cmocka_unit_test(what_a_failed_list_does_not_name_is_not_gone),
+                cmocka_unit_test(a_list_goes_on_when_the_server_has_time_again),
                 cmocka_unit_test(who_is_told_when_to_come_again_comes_then),
                 cmocka_unit_test(a_server_that_was_restored_is_followed_again_and_again),
                 cmocka_unit_test(a_list_with_an_object_that_cannot_be_decoded_gives_the_others),

@@ -469,12 +469,16 @@ int kube_list(struct kube_client *k, const struct kind *kind, const char *ns, co
 
 #define PAGE_AIM_BYTES (1u << 20) /* a page is held as a whole, and more than once for a moment */
 #define PAGE_MANY 16              /* objects; so many may be larger than that */
+#define BUSY_TRIES 10
+#define BUSY_MS 1000       /* what a server that says 429 without a time is given */
+#define BUSY_MOST_MS 60000 /* far less than a continue token lives */
 
 /* How many objects the next page asks for: as many as by the last one's size make about PAGE_AIM_BYTES. What
  * does not fit at all is asked for again in halves, down to a single object, which may take as much as any
  * answer. */
 struct paging {
         unsigned limit;
+        bool begun; /* the first page is there */
 };
 
 static unsigned next_limit(unsigned limit, size_t page_bytes)
@@ -492,6 +496,29 @@ static void page_request(const struct paging *p, struct call *c, struct buf *pat
         c->max_answer = p->limit > 1 ? LIMIT_LIST_PAGE_BYTES : 0;
 }
 
+/* A server that is too busy says when to come again. What came of the list so far is not thrown away for
+ * that: a large list would hardly ever end, and ask for more than one that waits. */
+static int ask_for_page(struct kube_client *k, const struct paging *p, const struct call *c,
+                        struct arena *arena, struct http_response *ret, struct error *err)
+{
+        for (unsigned tries = 1;; tries++) {
+                struct error own;
+                int code = perform(k, c, arena, ret, &own);
+                int64_t wait_ms = own.retry_after_ms ? (int64_t)own.retry_after_ms : BUSY_MS;
+
+                if (code >= 0)
+                        return code;
+                if (code != ERR_TOO_MANY || !p->begun || tries == BUSY_TRIES || wait_ms > BUSY_MOST_MS) {
+                        if (err)
+                                *err = own;
+                        return code;
+                }
+                arena_reset(arena);
+                if (fiber_sleep(k->world->loop, wait_ms) < 0)
+                        return error_set(err, ERR_CANCELLED, "cancelled");
+        }
+}
+
 static int get_page(struct kube_client *k, struct paging *p, const char *path, struct call *c,
                     struct arena *arena, struct http_response *ret, struct error *err)
 {
@@ -504,7 +531,7 @@ static int get_page(struct kube_client *k, struct paging *p, const char *path, s
                 page_request(p, c, &full);
                 TRY(buf_status(&full, err, "request path"));
                 c->path = full.data;
-                code = perform(k, c, arena, ret, err);
+                code = ask_for_page(k, p, c, arena, ret, err);
                 if (code == 0)
                         p->limit = next_limit(p->limit, ret->body.len);
                 if (code != ERR_LIMIT || p->limit <= 1)
@@ -558,6 +585,7 @@ int kube_list_resource(struct kube_client *k, const struct kind *kind, const str
                 TRY(list_page(k, kind, &own, o, &paging, token, each, ctx, &version, &next, err));
                 mem_free(token);
                 token = next;
+                paging.begun = true;
                 mem_free(rv);
                 rv = version;
         } while (!text_empty(token));
