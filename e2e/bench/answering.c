@@ -214,7 +214,6 @@ int answering_open(struct answering *a, struct kube_client *hub, int64_t heartbe
         a->group = fiber_group_new(hub->world->loop, parent, "members that answer");
         if (!a->group)
                 return error_no_memory(err);
-        TRY(watch(a, &work_kind, note_work, &a->works, err));
         TRY(watch(a, &internal_member_cluster_kind, note_member, &a->members, err));
         for (int i = 0; i < ANSWERERS; i++)
                 if (!fiber_spawn(a->group, "member", answer_all, a))
@@ -222,6 +221,11 @@ int answering_open(struct answering *a, struct kube_client *hub, int64_t heartbe
         if (heartbeat_ms && !fiber_spawn(a->group, "heartbeats", beat_all, a))
                 return error_no_memory(err);
         return 0;
+}
+
+int answering_open_works(struct answering *a, struct error *err)
+{
+        return watch(a, &work_kind, note_work, &a->works, err);
 }
 
 void answering_close(struct answering *a)

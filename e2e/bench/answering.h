@@ -23,4 +23,6 @@ struct answering {
  * are spread evenly over that time. From a fiber; the client lives longer. */
 int answering_open(struct answering *a, struct kube_client *hub, int64_t heartbeat_ms,
                    struct fiber_group *parent, struct error *err);
+/* From now on Works are answered, too. */
+int answering_open_works(struct answering *a, struct error *err);
 void answering_close(struct answering *a);

@@ -150,6 +150,7 @@ static int make(struct figures *f, struct error *err)
         struct scale_usage none = { 0 };
 
         TRY(hub_agent(f, true, err));
+        TRY(scale_beat(s, err));
         TRY(scale_answer(s, err));
         TRY(make_members(s, err));
         TRY(make_placements(s, err));
@@ -292,7 +293,7 @@ static int start_first(struct figures *f, struct error *err)
 {
         double writes;
 
-        TRY(scale_answer(&f->scale, err));
+        TRY(scale_beat(&f->scale, err));
         TRY(start(f, "first_start", &writes, err));
         bench_line(f->resync_s, "s", "%s_first_start_s", f->name);
         bench_line(writes, "requests", "%s_first_start_writes", f->name);
@@ -411,6 +412,7 @@ static int measure(struct figures *f, struct error *err)
         char everywhere[64];
 
         TRY(start_first(f, err));
+        TRY(scale_answer(&f->scale, err));
         if (!f->scale.n_placements)
                 return measure_members(f, err);
         TRY(measure_restarts(f, half(f), err));
@@ -430,6 +432,7 @@ static int resync(struct figures *f, struct error *err)
 static int edits(struct figures *f, struct error *err)
 {
         TRY(start_first(f, err));
+        TRY(scale_answer(&f->scale, err));
         return measure_edits(f, err);
 }
 

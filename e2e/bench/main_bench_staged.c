@@ -539,6 +539,7 @@ static int measure(struct stand *s, struct error *err)
         TRY(s->fleet->ops->client(s->fleet, "hub", &s->hub, err));
         TRY(watch_all(s, err));
         TRY(answering_open(&s->members, s->hub, 0, s->group, err));
+        TRY(answering_open_works(&s->members, err));
         TRY(make_fleet(s, err));
         bench_line((double)(now_us(s) - began) / 1e6, "s", "fleet_%d_members_set_up_s", MEMBERS);
         TRY(make_strategies(s, err));

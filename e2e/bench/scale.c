@@ -10,8 +10,8 @@
 
 enum {
         WRITERS = 16,
-        SET_UP_MS = 300000,
-        POLL_MS = 100,
+        SET_UP_MS = 900000,
+        POLL_MS = 200,
         HISTORY = 100000, /* events for watches: what a kube-apiserver's cache grows to */
         METRICS_MAX = 64 << 20,
 };
@@ -290,6 +290,7 @@ static int open_fleet(struct scale *s, struct error *err)
                                                  .as_installed = true,
                                                  .direct = true,
                                                  .metrics = true,
+                                                 .patience_s = SET_UP_MS / 1000,
                                                  .watch_history = HISTORY };
 
         TRY(process_fleet_open(&o, &s->fleet, err));
@@ -303,27 +304,17 @@ static int open_fleet(struct scale *s, struct error *err)
 
 int scale_open(struct scale *s, struct bench *b, struct error *err)
 {
-        const struct informer_options o = { .kind = &cluster_resource_placement_kind,
-                                            .flags = DECODE_PROJECTION };
-
         s->bench = b;
         s->group = fiber_group_new(b->loop, b->group, "scale");
-        if (!s->group)
-                return error_no_memory(err);
-        TRY(open_fleet(s, err));
-        s->placements = informer_new(s->hub, s->group, &o);
-        if (!s->placements || informer_add_handler(s->placements, note_change, s) < 0)
-                return error_no_memory(err);
-        return informer_wait_synced(s->placements, loop_now_ms(loop_of(s)) + SET_UP_MS);
+        return s->group ? open_fleet(s, err) : error_no_memory(err);
 }
 
-int scale_answer(struct scale *s, struct error *err)
+int scale_beat(struct scale *s, struct error *err)
 {
         int64_t deadline = loop_now_ms(loop_of(s)) + SET_UP_MS;
 
         TRY(answering_open(&s->members, s->hub, SCALE_HEARTBEAT_S * 1000, s->group, err));
         TRY(informer_wait_synced(s->members.members, deadline));
-        TRY(informer_wait_synced(s->members.works, deadline));
         while (s->members.n_joined < informer_objects(s->members.members)) {
                 TRY(check_members(s, err));
                 if (loop_now_ms(loop_of(s)) > deadline)
@@ -332,6 +323,20 @@ int scale_answer(struct scale *s, struct error *err)
                 TRY(fiber_sleep(loop_of(s), POLL_MS));
         }
         return 0;
+}
+
+int scale_answer(struct scale *s, struct error *err)
+{
+        const struct informer_options o = { .kind = &cluster_resource_placement_kind,
+                                            .flags = DECODE_PROJECTION };
+        int64_t deadline = loop_now_ms(loop_of(s)) + SET_UP_MS;
+
+        s->placements = informer_new(s->hub, s->group, &o);
+        if (!s->placements || informer_add_handler(s->placements, note_change, s) < 0)
+                return error_no_memory(err);
+        TRY(answering_open_works(&s->members, err));
+        TRY(informer_wait_synced(s->placements, deadline));
+        return informer_wait_synced(s->members.works, deadline);
 }
 
 void scale_close(struct scale *s)

@@ -28,7 +28,9 @@ struct scale {
  * member answers. From a fiber; scale_close() also after a failure. */
 int scale_open(struct scale *s, struct bench *b, struct error *err);
 void scale_close(struct scale *s);
-/* Members begin to answer; parks until each of those that are there has sent a heartbeat. */
+/* Members begin to send heartbeats; parks until each of those that are there has sent one. */
+int scale_beat(struct scale *s, struct error *err);
+/* They answer Works, too, and placements are followed, for who makes or changes some. */
 int scale_answer(struct scale *s, struct error *err);
 
 size_t scale_groups(const struct scale *s);

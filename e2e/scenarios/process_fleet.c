@@ -414,6 +414,7 @@ static int start_own_server(struct program_fleet *p, const struct process_fleet_
                                                    .programs = o->programs,
                                                    .scratch = o->scratch,
                                                    .members = o->members,
+                                                   .patience_s = o->patience_s,
                                                    .watch_history = o->watch_history,
                                                    .webhook_port = p->webhook_port };
 

@@ -13,6 +13,7 @@ struct process_fleet_options {
         bool as_installed;            /* heartbeats and leases as the charts set them, not short for tests */
         bool direct;                  /* agents speak to the hub without a relay: set_link is refused */
         bool metrics;                 /* the first hub-agent serves its metrics, without credentials */
+        unsigned patience_s;          /* of it: until it is ready; 0 = its default */
         unsigned watch_history; /* of a devcluster of its own: events kept for watches; 0 = its default */
         struct server_program *server; /* borrowed, with at least so many members; NULL = a devcluster of its
                                           own */

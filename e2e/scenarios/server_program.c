@@ -90,7 +90,8 @@ static int ask(struct server_program *s, unsigned index, struct error *err)
 /* Ready when the kubeconfig is there and every API server answers. */
 static int wait_ready(struct server_program *s, struct error *err)
 {
-        int64_t deadline = loop_now_ms(s->world.loop) + s->kind->ready_ms;
+        int64_t deadline =
+                loop_now_ms(s->world.loop) + (s->o.patience_s ? s->o.patience_s * 1000LL : s->kind->ready_ms);
 
         for (unsigned i = 0; i <= s->o.members;) {
                 if (ask(s, i, err) == 0) {

@@ -13,6 +13,7 @@ struct server_program_options {
         const char *scratch;  /* folder for files; borrowed while it runs */
         const char *assets;   /* folder of real Kubernetes (e2e/kube/build), borrowed; NULL = devcluster */
         unsigned members;
+        unsigned patience_s;    /* until it is ready; 0 = what that kind of server takes when it is empty */
         unsigned watch_history; /* events that devcluster keeps for watches; 0 = its default */
         int webhook_port; /* of 127.0.0.1: where devcluster finds the Service fleet-system/fleetwebhook; 0 =
                              nowhere */
