@@ -14,7 +14,7 @@ static const char help[] =
         "fleet-sim plays users and accidents on a simulated fleet and checks what must hold.\n"
         "\n"
         "  fleet-sim [--seed N | --seeds A-B] [--members M] [--hub-agents H] [--minutes T] [--trace FILE]\n"
-        "            [--coverage FILE]\n"
+        "            [--coverage FILE] [--without-page]\n"
         "  fleet-sim --seed N --members 21..1000 [--minutes T] [--heartbeat S] [--trace FILE]\n"
         "  fleet-sim --seed N --shrink [--trace FILE]\n"
         "  fleet-sim --report SEEDS FILE...\n"
@@ -29,6 +29,7 @@ static const char help[] =
         "  --trace          writes what users did, what went wrong and what the agents said, with virtual "
         "times\n"
         "  --coverage       writes what was played and hit\n"
+        "  --without-page   leaves the live page out where it would be played: what it costs\n"
         "  --shrink         looks for few moves and faults that still fail\n"
         "  --report         adds up such files of a run of SEEDS seeds, prints them, and fails if\n"
         "                   something was never played or hit\n";
@@ -37,7 +38,7 @@ struct options {
         uint64_t first, last, members, hub_agents, minutes, report, heartbeat;
         const char *coverage;
         FILE *trace;
-        bool shrink;
+        bool shrink, no_page;
 };
 
 /* One seed. The verdict goes to standard output, the trace to its file. */
@@ -46,7 +47,8 @@ static bool run_seed(const struct options *o, uint64_t seed, struct coverage *co
         struct run_plan plan = { .seed = seed,
                                  .members = (unsigned)o->members,
                                  .hub_agents = (unsigned)o->hub_agents,
-                                 .minutes = (unsigned)o->minutes };
+                                 .minutes = (unsigned)o->minutes,
+                                 .no_page = o->no_page };
         struct run_result result;
         bool ok;
 
@@ -176,6 +178,9 @@ static bool parse_option(struct options *o, int c)
         case 'c':
                 o->coverage = optarg;
                 return true;
+        case 'p':
+                o->no_page = true;
+                return true;
         case 'k':
                 o->shrink = true;
                 return true;
@@ -186,12 +191,19 @@ static bool parse_option(struct options *o, int c)
 
 int main(int argc, char **argv)
 {
-        static const struct option longs[] = { { "seed", 1, NULL, 's' },    { "seeds", 1, NULL, 's' },
-                                               { "members", 1, NULL, 'm' }, { "hub-agents", 1, NULL, 'a' },
-                                               { "minutes", 1, NULL, 't' }, { "heartbeat", 1, NULL, 'b' },
-                                               { "trace", 1, NULL, 'f' },   { "coverage", 1, NULL, 'c' },
-                                               { "shrink", 0, NULL, 'k' },  { "report", 1, NULL, 'r' },
-                                               { "help", 0, NULL, 'h' },    { 0 } };
+        static const struct option longs[] = { { "seed", 1, NULL, 's' },
+                                               { "seeds", 1, NULL, 's' },
+                                               { "members", 1, NULL, 'm' },
+                                               { "hub-agents", 1, NULL, 'a' },
+                                               { "minutes", 1, NULL, 't' },
+                                               { "heartbeat", 1, NULL, 'b' },
+                                               { "trace", 1, NULL, 'f' },
+                                               { "coverage", 1, NULL, 'c' },
+                                               { "shrink", 0, NULL, 'k' },
+                                               { "without-page", 0, NULL, 'p' },
+                                               { "report", 1, NULL, 'r' },
+                                               { "help", 0, NULL, 'h' },
+                                               { 0 } };
         struct options o = { .first = 1, .last = 1, .minutes = 3 };
         struct coverage *coverage;
         int c, code;

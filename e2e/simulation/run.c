@@ -234,7 +234,7 @@ static int open_fleet(struct run *r, struct error *err)
         TRY(sim_charts_open(r->player.fleet, &r->wish.shelf, err));
         if (moves_have_garden(r->plan->seed))
                 TRY(sim_git_open(r->player.fleet, &r->wish.garden, &r->player.git, err));
-        if (sim_page_is_played(r->plan->seed))
+        if (sim_page_is_played(r->plan->seed) && !r->plan->no_page)
                 TRY(open_page(r, err));
         w.fleet = r->player.fleet;
         r->watch = watch_new(&w);

@@ -21,6 +21,7 @@ struct run_plan {
         size_t n_faults;
         int64_t patience_ms; /* from the beginning of the play on: what has not failed by then passes; 0 =
                                 played to its end */
+        bool no_page;        /* the live page is not played where it would be: to measure what it costs */
 };
 
 struct run_result {
