@@ -125,7 +125,7 @@ USER_TEST(the_manual_has_a_page_about_every_command, {
                 assert_lines(u->out.data, ".TH \n.SH NAME\n.SH SYNOPSIS\n.SH DESCRIPTION\n.SH OPTIONS\n");
                 n++;
         }
-        assert_int_equal(n, 18);
+        assert_int_equal(n, 19);
         assert_int_equal(FLEET_RUN(u, "man", "nothing"), 1);
         assert_lines(u->err.data, "Error: there is no page about \"nothing\"\n");
 })

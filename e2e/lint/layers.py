@@ -13,7 +13,7 @@ APPLY = tuple(f"member-agent/apply/{x}.h" for x in ("clean", "decode", "finished
 SETS = ("hub-agent/flux_state.h", "hub-agent/input-provider/exports.h",
         *(f"hub-agent/resource-set/{x}.h" for x in ("build", "inputs", "look", "order", "sources")))
 OVERRIDE = ("hub-agent/override/override.h", "hub-agent/override/rule.h")
-PURE = {"kubectl-fleet": ("hub-agent/common.h", "hub-agent/scheduler/", "hub-agent/staged-update/update_plan.h", *APPLY, *OVERRIDE, *SETS)}
+PURE = {"kubectl-fleet": ("hub-agent/common.h", "hub-agent/scheduler/", "hub-agent/source/chart/tar.h", "hub-agent/staged-update/update_plan.h", *APPLY, *OVERRIDE, *SETS)}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 
 
