@@ -12,6 +12,7 @@ import unittest
 import branches
 import mutants
 import places
+import planted
 import stand
 
 HEADER = """#pragma once
@@ -508,6 +509,26 @@ void f(int x, struct faults *f, struct faults *other)
             write(path, broken)
             with self.assertRaisesRegex(RuntimeError, "judged:1: not"):
                 mutants.read_judged(path)
+
+    def test_planted_bugs_are_read_and_name_what_is_wrong(self):
+        bugs = planted.read_planted("# words\n\na-bug a/b.c seed 7: it is wrong\n-        old;\n-\n+        new;\n+\n")
+        self.assertEqual([(b.name, b.file, b.seed, b.words) for b in bugs], [("a-bug", "a/b.c", 7, "it is wrong")])
+        self.assertEqual(bugs[0].planted("x\n        old;\n\ny\n"), "x\n        new;\n\ny\n")
+        for text, words in [("a-bug a/b.c: it is wrong", ":1: not `name file seed N"), ("-old", ":1: not"),
+                            ("a a.c seed 1: b\na a.c seed 1: b", ":2: a is there twice")]:
+            with self.assertRaises(RuntimeError) as caught:
+                planted.read_planted(text)
+            self.assertIn(words, str(caught.exception))
+
+    def test_the_place_of_a_planted_bug_is_there_once(self):
+        tree = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+        bugs = planted.read_planted(planted.read(os.path.join(tree, planted.PLANTED)))
+        self.assertGreaterEqual(len(bugs), 8)
+        for bug in bugs:
+            planted.check(bug, planted.read(os.path.join(tree, bug.file)))
+        for source in ("nothing of it", bugs[0].old * 2):
+            with self.assertRaises(RuntimeError):
+                planted.check(bugs[0], source)
 
     def test_what_survives_is_looked_at_by_sanitizers(self):
         place = self.bank.one("condition dropped", "!a->open || sum < 0", "!a->open")
