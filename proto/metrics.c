@@ -180,6 +180,15 @@ const struct metric_family metric_families[N_METRICS] = {
                             .help = "1 while this process leads, by the name of the lease; without an "
                                     "election "
                                     "that name is empty." },
+        [METRIC_SHARDS_HELD] = { "argosy_shards_held", METRIC_GAUGE, METRIC_OF_HUB,
+                                 .help = "Shards of the placements that this replica works on; only with "
+                                         "--shards." },
+        [METRIC_SHARD_TAKEOVERS] = { "argosy_shard_takeovers_total", METRIC_COUNTER, METRIC_OF_HUB,
+                                     .help = "Shards that this replica began to work on." },
+        [METRIC_SHARD_UNOWNED_SECONDS] = { "argosy_shard_unowned_seconds_total", METRIC_COUNTER,
+                                           METRIC_OF_HUB,
+                                           .help = "Seconds that shards were free to be taken, as this "
+                                                   "replica saw it, all added up." },
         [METRIC_WEBHOOK_REQUESTS] = { "controller_runtime_webhook_requests_total", METRIC_COUNTER,
                                       METRIC_OF_HUB, webhook_and_code,
                                       .help = "Admission reviews by path and HTTP status." },

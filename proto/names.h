@@ -31,6 +31,7 @@
 #define LABEL_TARGET_UPDATING_STAGE FLEET_PREFIX "targetUpdatingStage"
 #define LABEL_TASK_TYPE FLEET_PREFIX "taskType"
 #define LABEL_IS_LATEST_UPDATE_RUN_APPROVAL FLEET_PREFIX "isLatestUpdateRunApproval"
+#define LABEL_SHARDS FLEET_PREFIX "hub-agent-shards" /* of Leases: how many shards their layout has */
 #define LABEL_CLUSTER_MANAGER "x-k8s.io/cluster-manager"
 #define LABEL_ADMISSIONS_ENFORCER_DISABLED "admissions.enforcer/disabled"
 #define LABEL_APP_MANAGED_BY "app.kubernetes.io/managed-by"

@@ -48,6 +48,24 @@ static json_t *lease_new(const struct leader *le)
                          "Lease", "metadata", "name", le->options.name, "namespace", le->options.ns, "spec");
 }
 
+/* Its name is no path: it has dots. */
+static int put_label(const struct leader *le, json_t *lease)
+{
+        json_t *metadata = json_object_get(lease, "metadata"), *labels;
+
+        if (!le->options.label)
+                return 0;
+        labels = json_object_get(metadata, "labels");
+        if (!json_is_object(labels)) {
+                labels = json_object();
+                if (json_object_set_new(metadata, "labels", labels) < 0)
+                        return ERR_NO_MEMORY;
+        }
+        return json_object_set_new(labels, le->options.label, json_string(le->options.label_value)) < 0
+                       ? ERR_NO_MEMORY
+                       : 0;
+}
+
 /* Writes our claim into the lease document: holder, times, and one more transition if the holder changes. */
 static int claim(const struct leader *le, json_t *lease)
 {
@@ -57,6 +75,7 @@ static int claim(const struct leader *le, json_t *lease)
         bool ours = text_equal(holder, le->options.identity), vacant = text_empty(holder);
 
         time_format_rfc3339_micro(loop_wall_us(le->kube->world->loop), now);
+        TRY(put_label(le, lease));
         TRY(doc_set_string(lease, "spec.holderIdentity", le->options.identity));
         TRY(doc_set_int(lease, "spec.leaseDurationSeconds", (le->options.lease_ms + 999) / 1000));
         TRY(doc_set_string(lease, "spec.renewTime", now));
@@ -81,6 +100,14 @@ static int observe(struct leader *le, const json_t *lease)
         return le->observed ? 0 : ERR_NO_MEMORY;
 }
 
+/* How long a record holds that did not change. */
+static int64_t holds_ms(const struct leader *le, int64_t seconds)
+{
+        int64_t ms = MAX(MIN(seconds, INT64_MAX / 1000 / 2) * 1000, le->options.lease_ms);
+
+        return le->options.longest_ms > 0 ? MIN(ms, le->options.longest_ms) : ms;
+}
+
 static bool may_take(const struct leader *le, const json_t *lease)
 {
         const char *holder = doc_get_string(lease, "spec.holderIdentity");
@@ -88,8 +115,16 @@ static bool may_take(const struct leader *le, const json_t *lease)
 
         if (text_empty(holder) || text_equal(holder, le->options.identity))
                 return true;
-        return loop_now_ms(le->kube->world->loop) >=
-               le->observed_at_ms + MAX(seconds * 1000, le->options.lease_ms);
+        return loop_now_ms(le->kube->world->loop) >= le->observed_at_ms + holds_ms(le, seconds);
+}
+
+static enum leader_before was_before(const struct leader *le, const json_t *lease)
+{
+        const char *holder = doc_get_string(lease, "spec.holderIdentity");
+
+        if (text_empty(holder) && !doc_get_string(lease, "spec.acquireTime"))
+                return LEASE_WAS_NEW;
+        return text_equal(holder, le->options.identity) ? LEASE_WAS_OURS : LEASE_WAS_ANOTHERS;
 }
 
 /* Ours since `sent_ms`, when the write left: others may have seen it that early, and count from there. */
@@ -111,6 +146,7 @@ static int renew(struct leader *le, struct kube_client *k, struct error *err)
         if (claim(le, le->held) < 0)
                 return error_no_memory(err);
         TRY(kube_doc_update(k, &leases, le->options.ns, le->options.name, le->held, NULL, &stored, err));
+        le->before = LEASE_WAS_OURS;
         return keep(le, stored, sent_ms) < 0 ? error_no_memory(err) : 0;
 }
 
@@ -122,6 +158,7 @@ static int try_once(struct leader *le, struct kube_client *k, struct error *err)
         int code = kube_doc_get(k, &leases, le->options.ns, le->options.name, &lease, err);
         bool fresh = code == ERR_NOT_FOUND;
         int64_t sent_ms = loop_now_ms(k->world->loop);
+        enum leader_before before;
 
         if (fresh) {
                 lease = lease_new(le);
@@ -136,6 +173,7 @@ static int try_once(struct leader *le, struct kube_client *k, struct error *err)
                         return error_set(err, ERR_EXISTS, "lease %s/%s is held by %s", le->options.ns,
                                          le->options.name, doc_get_string(lease, "spec.holderIdentity"));
         }
+        before = was_before(le, lease);
         if (claim(le, lease) < 0)
                 return error_no_memory(err);
         if (fresh)
@@ -145,6 +183,7 @@ static int try_once(struct leader *le, struct kube_client *k, struct error *err)
                                        err);
         if (code < 0)
                 return code;
+        le->before = before;
         return keep(le, stored, sent_ms) < 0 ? error_no_memory(err) : 0;
 }
 
@@ -285,4 +324,29 @@ void leader_release(struct leader *le)
         if (err.code < 0)
                 log_warn(quick.log, "the leader lease was not released", "error", err.text);
         fiber_unmask_cancel(quick.world->loop);
+}
+
+/* ---- in single steps ---- */
+
+int leader_look(struct leader *le, const json_t *lease, bool *ret_free)
+{
+        *ret_free = true;
+        if (!lease)
+                return 0;
+        TRY(observe(le, lease));
+        *ret_free = may_take(le, lease);
+        return 0;
+}
+
+int leader_try(struct leader *le, int64_t call_deadline_ms, struct error *err)
+{
+        struct kube_client bounded = *le->kube;
+
+        bounded.call_deadline_ms = call_deadline_ms;
+        return try_once(le, &bounded, err);
+}
+
+int leader_renew(struct leader *le, struct error *err)
+{
+        return renew_in_time(le, err);
 }

@@ -7,6 +7,15 @@
 struct leader_options {
         const char *ns, *name, *identity;
         int64_t lease_ms, renew_deadline_ms, retry_ms;
+        const char *label, *label_value; /* put on the lease; NULL = none */
+        int64_t longest_ms; /* another's lease holds no longer, whatever it says; 0 = as long as it says */
+};
+
+/* What a lease was before we took it. */
+enum leader_before {
+        LEASE_WAS_NEW,     /* nobody ever held it */
+        LEASE_WAS_OURS,    /* it named us */
+        LEASE_WAS_ANOTHERS /* another held it last */
 };
 
 struct leader {
@@ -16,6 +25,7 @@ struct leader {
         int64_t observed_at_ms; /* when it was first seen so */
         int64_t renewed_at_ms;  /* last success */
         json_t *held;           /* the lease as we last wrote it: a renewal needs no read */
+        enum leader_before before;
         bool leading;
         bool followed; /* another led while leader_acquire() waited */
         bool lapsed;   /* leader_hold() ended because no renewal got through, not because another leads */
@@ -37,3 +47,14 @@ int leader_hold(struct leader *le, struct error *err);
  * ERR_TIMEOUT if another has it or it is gone, so that what we remember may be old; ERR_CANCELLED. */
 int leader_regain(struct leader *le, struct error *err);
 void leader_release(struct leader *le); /* gives the lease back if it is ours; bounded, never fails loudly */
+
+/* ---- in single steps, for who holds several (shards.h) ---- */
+
+/* A lease as it was read (NULL = it is not there): whether it may be taken now. 0 or ERR_NO_MEMORY. */
+int leader_look(struct leader *le, const json_t *lease, bool *ret_free);
+/* One try to take or renew it, reading it first. 0: it is ours, `before` says whose it was; ERR_EXISTS:
+ * another holds it; ERR_CONFLICT: another was faster. */
+int leader_try(struct leader *le, int64_t call_deadline_ms, struct error *err);
+/* One renewal, within what is left of it: as leader_try(), and `before` says whether it was ours throughout.
+ */
+int leader_renew(struct leader *le, struct error *err);

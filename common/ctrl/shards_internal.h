@@ -1,0 +1,63 @@
+/* Shared by shards.c (the life of a replica) and shards_look.c (what the leases say). */
+#pragma once
+
+#include "common/base/vec.h"
+#include "common/ctrl/shards.h"
+
+#define SHARD_LEASE_NAME_SIZE 256
+#define SHARD_LABEL_SIZE 8
+
+enum shard_state {
+        SHARD_FREE,   /* not worked on; its lease may be ours still, and is not renewed */
+        SHARD_TAKEN,  /* its lease is ours; work has not begun */
+        SHARD_OWNED,  /* worked on */
+        SHARD_GIVING, /* what runs is waited for; then its lease is given back */
+};
+
+struct shard {
+        struct shards *of;
+        struct leader lease;
+        char name[SHARD_LEASE_NAME_SIZE];
+        enum shard_state state;
+        uint32_t term;
+        bool stale;                           /* another may have had it since we last worked on it */
+        bool ours;                            /* nobody else had it since we last held it */
+        bool writing;                         /* a request about its lease is under way */
+        bool listed;                          /* by the list that is looked at */
+        int64_t free_since_ms, gone_since_ms; /* loop; -1 = it is not */
+};
+
+/* Another replica. */
+struct peer {
+        struct leader lease;
+        char name[SHARD_LEASE_NAME_SIZE];
+        char *identity;
+        bool living, listed;
+};
+
+struct shards {
+        struct shards_options o;
+        struct loop *loop;
+        struct fiber_group *group;
+        struct leader layout, presence;
+        char layout_holder[16], label[SHARD_LABEL_SIZE], presence_name[SHARD_LEASE_NAME_SIZE];
+        struct shard at[SHARDS_MAX];
+        VEC(struct peer *) peers;
+        bool joined, leaving;
+        bool taking_over, giving_up; /* such a fiber runs */
+        bool told_wait;
+        int64_t looked_ms; /* when the leases were last seen; -1 = never */
+        struct timer lapse;
+};
+
+int64_t shards_now_ms(const struct shards *s); /* of this very moment */
+/* What a lease of this layout is: of a replica or a shard. */
+struct leader_options shards_lease_options(const struct shards *s, const char *name, const char *identity);
+/* Lists the leases and judges them. 0, or why they could not be read. */
+int shards_look(struct shards *s, int64_t call_deadline_ms, json_t **ret_items, struct error *err);
+/* What the list said, as the plan wants it; good as long as the items are. */
+int shards_view(struct shards *s, struct arena *arena, json_t *items, struct shards_view *ret);
+struct peer *peer_free(struct peer *p);
+/* Others that live, by a list of this moment. */
+int shards_count_others(struct shards *s, int64_t call_deadline_ms, size_t *ret, struct error *err);
+extern const struct kube_resource lease_resource;
