@@ -90,6 +90,14 @@ struct controller {
         int64_t resync_ms;        /* 0 = never */
         const char *event_source; /* who events of it are from; NULL = the manager's component */
         bool optional; /* its kinds may go away again: nobody else waits for its caches, nor does readiness */
+        /* The placement ("name" or "ns/name") that a key belongs to, by which replicas share keys out
+         * (shards.h), put into *ret; nothing put there: it is not known, and nobody works on the key until an
+         * event of it comes. `about`: the object whose event made the key, also when it is gone; or NULL. 0
+         * or ERR_NO_MEMORY. NULL = its keys are no placement's, and whoever has shard 0 works on all of them.
+         */
+        int (*placement_of)(void *agent, const char *key, const struct object *about, struct key *ret);
+        const char
+                *standing_key; /* is queued whenever that work begins, as no object stands for it; or NULL */
 };
 unsigned controller_concurrency(const struct controller *c);
 enum reconcile_result outcome_result(const struct outcome *o); /* as metrics call it */
@@ -104,6 +112,10 @@ struct manager_options {
         struct intern_table *interns;
         const char *lease_namespace, *lease_name, *identity;           /* NULL lease_name = no election */
         int64_t lease_duration_ms, renew_deadline_ms, retry_period_ms; /* 0 = 15 s, 10 s, 2 s */
+        unsigned shards; /* replicas share the keys out, in so many parts; 0 = one leads. Needs an election */
+        /* Keys are no longer ours: what is remembered of them, which manager_owns() tells, is to go. Must not
+         * park. NULL = nothing is remembered. */
+        void (*forget)(void *agent);
 };
 
 struct manager *manager_new(const struct manager_options *o, struct fiber_group *group, struct error *err);
@@ -138,7 +150,10 @@ void manager_enqueue_after(struct manager *m, const struct controller *c, const 
 int manager_run(struct manager *m, struct error *err);
 struct manager *manager_free(struct manager *m);
 
+/* Of replicas that share shards one leads: who has shard 0. */
 bool manager_is_leader(const struct manager *m);
+/* A key of the controller is ours to work on. Without shards all are. */
+bool manager_owns(struct manager *m, const struct controller *c, const char *key);
 bool manager_ready(const struct manager *m, struct buf *why_not);
 struct event_recorder *manager_events(struct manager *m);
 struct metrics *manager_metrics(struct manager *m);

@@ -91,8 +91,30 @@ void running_settle_doubt(struct running *r, const struct object *o)
         }
         first = map_take(&r->doubts, id);
         for (const struct doubt *d = first; d; d = d->next)
-                lost |= work_queue_add(r->queue, d->key, QUEUE_FOLLOW_UP) < 0;
+                lost |= running_add(r, d->key, NULL, QUEUE_FOLLOW_UP) < 0;
         doubt_free(first);
         if (lost)
                 running_lose_key(r, NULL, NULL);
+}
+
+void doubts_keep_if(struct map *doubts, bool (*keep)(void *ctx, const char *key), void *ctx)
+{
+        map_for_each(doubts, e) {
+                struct doubt *first = e->value, **at = &first;
+
+                while (*at) {
+                        struct doubt *d = *at;
+
+                        if (keep(ctx, d->key)) {
+                                at = &d->next;
+                                continue;
+                        }
+                        *at = d->next;
+                        d->next = NULL;
+                        doubt_free(d);
+                }
+                e->value = first;
+                if (!first)
+                        map_remove(doubts, e->key);
+        }
 }

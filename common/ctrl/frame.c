@@ -72,6 +72,7 @@ static unsigned changes(const struct informer_event *e)
 
 struct emission {
         struct running *running;
+        const struct object *about;
         enum queue_priority priority;
         bool lost; /* there was no memory for a key */
 };
@@ -80,7 +81,7 @@ static void emit_key(void *to, const char *key)
 {
         struct emission *em = to;
 
-        em->lost |= !key || work_queue_add(em->running->queue, key, em->priority) < 0;
+        em->lost |= !key || running_add(em->running, key, em->about, em->priority) < 0;
 }
 
 static void emit_self(const struct object *o, struct emission *em)
@@ -105,7 +106,7 @@ void frame_handle_event(void *running_watch, const struct informer_event *e)
 {
         const struct running_watch *w = running_watch;
         unsigned changed = w->watch->on ? changes(e) : 0;
-        struct emission em = { .running = w->running };
+        struct emission em = { .running = w->running, .about = e->now };
 
         running_settle_doubt(w->running, e->now);
         if (!(changed & w->watch->on))
@@ -120,14 +121,6 @@ void frame_handle_event(void *running_watch, const struct informer_event *e)
 }
 
 /* ---- one reconcile ---- */
-
-struct attempt {
-        struct running *running;
-        char *key;
-        struct timer deadline;
-        struct fiber *fiber;
-        bool timed_out;
-};
 
 static void deadline_passed(struct timer *t)
 {
@@ -234,7 +227,7 @@ static struct outcome run_reconcile(struct attempt *a, struct arena *arena, stru
         struct reconcile rc = { .arena = arena,
                                 .manager = m,
                                 .running = r,
-                                .kube = m->options.kube,
+                                .kube = attempt_client(a),
                                 .agent = m->options.agent,
                                 .err = err,
                                 .id = ++m->next_id,
@@ -285,6 +278,13 @@ static void follow_up(struct running *r, const char *key, const struct outcome *
                 running_lose_key(r, NULL, NULL);
 }
 
+static void attempt_free(struct attempt *a)
+{
+        list_remove(&a->node);
+        mem_free(a->key);
+        mem_free(a);
+}
+
 static void attempt_fiber(void *ctx)
 {
         struct attempt *a = ctx;
@@ -299,14 +299,18 @@ static void attempt_fiber(void *ctx)
 
         error_clear(&err);
         a->fiber = fiber_self(l);
-        if (timer_start(l, &a->deadline, loop_now_ms(l) + limit, deadline_passed) == 0)
-                o = run_reconcile(a, &arena, &err);
-        timer_stop(&a->deadline);
-        running_count(r, &o, loop_now_us(l) - begin);
-        follow_up(r, a->key, &o, &err);
+        if (attempt_is_ours(a)) {
+                if (timer_start(l, &a->deadline, loop_now_ms(l) + limit, deadline_passed) == 0)
+                        o = run_reconcile(a, &arena, &err);
+                timer_stop(&a->deadline);
+                running_count(r, &o, loop_now_us(l) - begin);
+        }
+        if (attempt_is_ours(a))
+                follow_up(r, a->key, &o, &err);
+        else /* another sees to it; should the shard be ours again by now, the key was queued anew */
+                work_queue_forget(r->queue, a->key);
         work_queue_done(r->queue, a->key);
-        mem_free(a->key);
-        mem_free(a);
+        attempt_free(a);
 }
 
 static int start_attempt(struct running *r, const char *key)
@@ -317,10 +321,12 @@ static int start_attempt(struct running *r, const char *key)
                 return ERR_NO_MEMORY;
         a->running = r;
         a->key = mem_strdup(key);
+        list_append(&r->attempts, &a->node);
+        if (a->key)
+                attempt_bind_shard(a);
         if (a->key && fiber_spawn(r->group, r->controller->name, attempt_fiber, a))
                 return 0;
-        mem_free(a->key);
-        mem_free(a);
+        attempt_free(a);
         return ERR_NO_MEMORY;
 }
 
@@ -337,7 +343,10 @@ static void dispatcher(void *ctx)
                         return;
                 if (work_queue_get(r->queue, DEADLINE_NONE, &key) < 0)
                         return;
-                if (r->stopping || start_attempt(r, key) < 0) {
+                if (running_drops(r, key)) {
+                        work_queue_drop(r->queue, key);
+                        work_queue_done(r->queue, key);
+                } else if (r->stopping || start_attempt(r, key) < 0) {
                         if (work_queue_add_backoff(r->queue, key, INT64_MAX) < 0)
                                 running_lose_key(r, NULL, NULL);
                         work_queue_done(r->queue, key);

@@ -5,7 +5,7 @@
 #include "common/base/map.h"
 #include "common/base/vec.h"
 #include "common/ctrl/controller.h"
-#include "common/ctrl/leader.h"
+#include "common/ctrl/shards.h"
 
 struct running;
 struct running_watch {
@@ -36,10 +36,24 @@ struct running {
         struct map doubts;   /* doubts.c */
         struct running_metrics metrics;
         struct fiber_group *group; /* dispatcher and reconciles; NULL while stopped */
+        struct list attempts;      /* reconciles under way */
         bool stopping;             /* no new reconcile starts */
         bool lost;                 /* some key could not be queued: lost_keys.c */
         struct lost_deletion lost_deletions[LOST_DELETIONS_MAX];
         size_t n_lost_deletions;
+};
+
+/* One reconcile under way. */
+struct attempt {
+        struct list node; /* of its controller's attempts */
+        struct running *running;
+        char *key;
+        struct timer deadline;
+        struct fiber *fiber; /* NULL until it runs */
+        bool timed_out;
+        unsigned shard;
+        uint32_t term;           /* of the shard */
+        struct kube_client kube; /* of its own where a shard may be lost meanwhile */
 };
 
 struct cache {
@@ -57,6 +71,8 @@ struct manager {
         struct event_recorder *events;
         struct metrics_source metrics; /* what is read off when somebody asks */
         struct leader leader;
+        struct shards *shards;               /* NULL = one leads */
+        shard_set requeued;                  /* only keys of these are queued now; 0 = of all that are ours */
         char identity[LEADER_IDENTITY_SIZE]; /* made up when none was given */
         bool leading;
         bool governing;        /* controllers run: one that is added begins at once */
@@ -68,6 +84,9 @@ struct manager {
  * none. */
 struct informer *manager_find_informer(struct manager *m, const struct kind *kind, const char *ns);
 void frame_handle_event(void *running_watch, const struct informer_event *e);
+/* Queue a key, or leave it to whoever it belongs to. `about`: see controller.placement_of. */
+int running_add(struct running *r, const char *key, const struct object *about, enum queue_priority p);
+int running_add_after(struct running *r, const char *key, int64_t ms, enum queue_priority p);
 int running_await_caches(struct running *r); /* those it watches; 0 or ERR_CANCELLED */
 int running_start(struct running *r);
 void running_drain(struct running *r, int64_t deadline_ms); /* once it is stopping: waits for what runs */
@@ -79,7 +98,16 @@ void running_forget_lost(struct running *r);
 void doubts_init(struct map *doubts);
 /* The key's write of the object may have arrived: the next event of the object makes the key again. */
 void running_doubt(struct running *r, const char *key, const struct object *o);
+void doubts_keep_if(struct map *doubts, bool (*keep)(void *ctx, const char *key), void *ctx);
 void running_settle_doubt(struct running *r, const struct object *o); /* that event has come */
+/* ---- frame_shards.c: nothing of it does anything without shards ---- */
+struct shards *frame_shards_new(struct manager *m);
+void attempt_bind_shard(struct attempt *a);            /* as it is made */
+bool attempt_is_ours(const struct attempt *a);         /* its shard is worked on, and was all the time */
+struct kube_client *attempt_client(struct attempt *a); /* one that writes only as long as the shard is ours */
+bool running_drops(struct running *r, const char *key); /* the key is not ours (any more) */
+int64_t manager_arriving_ms(const struct manager *m); /* of what was sent and not answered; 0 = nothing is */
+int manager_relist(struct manager *m, struct error *err); /* every cache, while it stays in use */
 /* ---- frame_metrics.c ---- */
 void frame_metrics_begin(struct manager *m);
 void frame_queue_metrics(struct metrics *m, const char *controller, struct queue_options *ret);

@@ -542,17 +542,45 @@ void informer_unref(struct informer *i)
 }
 
 /* While the old reflector ends, the informer may be stopped, or another refresh may begin the new one. */
-int informer_refresh(struct informer *i)
+static int list_anew(struct informer *i, uint64_t *ret_lists)
 {
         int code = 0;
 
         informer_ref(i);
-        i->synced = false;
         fiber_group_end(TAKE_PTR(i->group));
+        *ret_lists = i->lists;
         if (i->stopped)
                 code = ERR_CLOSED;
         else if (!i->group)
                 code = start_reflector(i);
+        informer_unref(i);
+        return code;
+}
+
+int informer_refresh(struct informer *i)
+{
+        uint64_t lists;
+
+        i->synced = false;
+        return list_anew(i, &lists);
+}
+
+int informer_relist(struct informer *i, uint64_t *ret_lists)
+{
+        return list_anew(i, ret_lists);
+}
+
+int informer_wait_listed(struct informer *i, uint64_t lists, int64_t deadline_ms)
+{
+        int code = 0;
+
+        informer_ref(i);
+        while (code == 0 && !i->stopped && i->lists <= lists)
+                code = waitq_wait(fiber_group_loop(i->parent), &i->synced_wait, deadline_ms);
+        if (code == 0 && i->stopped)
+                code = ERR_CLOSED;
+        if (code == ERR_TIMEOUT)
+                i->synced = false;
         informer_unref(i);
         return code;
 }

@@ -72,6 +72,11 @@ int informer_wait_synced(struct informer *i, int64_t deadline_ms);
 /* Lists anew, keeping what is held: not synced until that is done. Parks. ERR_CLOSED when it is stopped
  * meanwhile; ERR_NO_MEMORY: nothing is watched any more. */
 int informer_refresh(struct informer *i);
+/* Lists anew while what is held stays in use; *ret_lists is for informer_wait_listed(), which parks until
+ * that list has ended. ERR_TIMEOUT: it has not, and from then on the cache is not synced until one has. Both
+ * also ERR_CLOSED, ERR_CANCELLED, ERR_NO_MEMORY as above. */
+int informer_relist(struct informer *i, uint64_t *ret_lists);
+int informer_wait_listed(struct informer *i, uint64_t lists, int64_t deadline_ms);
 const struct kube_resource *informer_resource(const struct informer *i);
 /* Human words about the last failed list or watch, "" if healthy. */
 const char *informer_problem(const struct informer *i);

@@ -34,6 +34,7 @@ struct informer {
         struct waitq synced_wait;
         struct map undecodable; /* key -> the version that cannot be decoded, as text */
         bool synced;
+        uint64_t lists; /* that have ended */
         size_t bytes;
         uint64_t high_water;     /* newest resourceVersion seen in list or watch */
         struct listing *listing; /* the list that is running (reflector.c), NULL if none */

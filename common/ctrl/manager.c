@@ -59,7 +59,9 @@ struct manager *manager_new(const struct manager_options *o, struct fiber_group 
         m->group = fiber_group_new(o->world->loop, group, o->component);
         if (m->group)
                 m->events = event_recorder_new(o->kube, m->group, o->component);
-        if (!m->group || !m->events) {
+        if (m->group && o->shards > 0)
+                m->shards = frame_shards_new(m);
+        if (!m->group || !m->events || (o->shards > 0 && !m->shards)) {
                 error_no_memory(err);
                 return manager_free(m);
         }
@@ -199,6 +201,7 @@ static struct running *running_new(struct manager *m, const struct controller *c
                                .pace = pace,
                                .queue = work_queue_new(m->options.world->loop, &queue),
                                .watches = mem_calloc(c->n_watches, sizeof(*r->watches)) };
+        list_init(&r->attempts);
         map_init(&r->troubles, MAP_OWN_KEYS, mem_free);
         doubts_init(&r->doubts);
         running_metrics_init(r);
@@ -241,7 +244,7 @@ void manager_enqueue(struct manager *m, const struct controller *c, const char *
         struct running *r = find_running(m, c);
 
         ASSERT(r);
-        if (!key || work_queue_add(r->queue, key, p) < 0) {
+        if (!key || running_add(r, key, NULL, p) < 0) {
                 log_error(&m->log, "no memory to queue a key", "controller", c->name, "key", key);
                 running_lose_key(r, NULL, NULL);
         }
@@ -252,7 +255,7 @@ void manager_enqueue_after(struct manager *m, const struct controller *c, const 
         struct running *r = find_running(m, c);
 
         ASSERT(r);
-        if (work_queue_add_after(r->queue, key, ms, QUEUE_NORMAL) < 0) {
+        if (running_add_after(r, key, ms, QUEUE_NORMAL) < 0) {
                 log_error(&m->log, "no memory to queue a key", "controller", c->name, "key", key);
                 running_lose_key(r, NULL, NULL);
         }
@@ -270,6 +273,16 @@ static void held_release(struct held *h)
         vec_for_each(&h->informers, i)
                 informer_unref(*i);
         vec_free(&h->informers);
+}
+
+/* How many lists each had ended. */
+struct lists {
+        VEC(uint64_t) before;
+};
+
+static void lists_release(struct lists *l)
+{
+        vec_free(&l->before);
 }
 
 static int hold_caches(struct manager *m, bool awaited_only, struct held *ret)
@@ -389,8 +402,30 @@ static int take_over(struct manager *m, struct error *err)
         return leader_regain(&m->leader, err);
 }
 
+/* What is not listed within that time counts as not filled, and reads from it fail. */
+int manager_relist(struct manager *m, struct error *err)
+{
+        CLEANUP(held_release) struct held held = { 0 };
+        CLEANUP(lists_release) struct lists lists = { 0 };
+        int64_t deadline = loop_now_ms(m->options.world->loop) + CACHES_MS;
+
+        if (hold_caches(m, false, &held) < 0 || vec_reserve(&lists.before, held.informers.n) < 0)
+                return error_no_memory(err);
+        lists.before.n = held.informers.n;
+        vec_for_each(&held.informers, i)
+                if (informer_relist(*i, &lists.before.at[i - held.informers.at]) == ERR_NO_MEMORY)
+                        return error_no_memory(err);
+        vec_for_each(&held.informers, i) {
+                int code = informer_wait_listed(*i, lists.before.at[i - held.informers.at], deadline);
+
+                if (code == ERR_CANCELLED)
+                        return error_set(err, ERR_CANCELLED, "cancelled");
+        }
+        return 0;
+}
+
 /* How long what was cut off may be on its way still. */
-static int64_t arriving_ms(const struct manager *m)
+int64_t manager_arriving_ms(const struct manager *m)
 {
         if (m->unanswered_ms == NEVER_MS)
                 return 0;
@@ -406,7 +441,7 @@ static int go_on(struct manager *m, struct error *err)
         int64_t until;
 
         TRY(leader_regain(&m->leader, err));
-        until = loop_now_ms(l) + arriving_ms(m);
+        until = loop_now_ms(l) + manager_arriving_ms(m);
         if (until > loop_now_ms(l))
                 log_info(&m->log, "the lease is ours again, and what was sent before may still arrive: it is "
                                   "waited for");
@@ -433,11 +468,22 @@ static int lead(struct manager *m, struct error *err)
         return code;
 }
 
+/* As one of several. The controllers run all the time, and get the keys of the shards that are ours. */
+static int share(struct manager *m, struct error *err)
+{
+        int code = start_controllers(m) < 0 ? error_no_memory(err) : shards_run(m->shards, err);
+
+        shards_withdraw(m->shards);
+        stop_controllers(m);
+        shards_release(m->shards);
+        return code;
+}
+
 /* The next leader begins as soon as it is released: not before what we sent has arrived. What was cut off may
  * be on its way still; then the lease is left to lapse, which takes longer. */
 static void release_lease(struct manager *m)
 {
-        if (m->leader.leading && arriving_ms(m) > 0)
+        if (m->leader.leading && manager_arriving_ms(m) > 0)
                 log_info(&m->log, "the lease is not released but left to lapse: a write may still arrive");
         else
                 leader_release(&m->leader);
@@ -452,8 +498,8 @@ int manager_run(struct manager *m, struct error *err)
         if (code == 0)
                 code = wait_for_caches(m);
         if (code == 0)
-                code = lead(m, err);
-        if (m->options.lease_name)
+                code = m->shards ? share(m, err) : lead(m, err);
+        if (m->options.lease_name && !m->shards)
                 release_lease(m);
         return code == ERR_CANCELLED ? error_set(err, ERR_CANCELLED, "cancelled") : code;
 }
@@ -469,6 +515,7 @@ struct manager *manager_free(struct manager *m)
                 informer_stop(m->caches.at[--m->caches.n].informer);
         vec_free(&m->caches);
         event_recorder_free(m->events);
+        shards_free(m->shards);
         if (m->group)
                 fiber_group_end(m->group);
         vec_for_each(&m->running, r)
@@ -483,7 +530,7 @@ struct manager *manager_free(struct manager *m)
 
 bool manager_is_leader(const struct manager *m)
 {
-        return m->leading;
+        return m->shards ? shards_own(m->shards, 0) : m->leading;
 }
 
 bool manager_ready(const struct manager *m, struct buf *why_not)

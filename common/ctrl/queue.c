@@ -35,7 +35,7 @@ struct entry {
         int64_t since_us; /* when it began to wait, or to be worked on */
         struct alarm asked, own;
         uint32_t failures;
-        uint8_t priority, again_priority;
+        uint8_t priority, again_priority, share;
         bool waiting, active, again;
         char key[];
 };
@@ -336,6 +336,56 @@ void work_queue_done(struct work_queue *q, const char *key)
                 return;
         }
         drop_if_idle(q, e);
+}
+
+/* ---- shares ---- */
+
+void work_queue_set_share(struct work_queue *q, const char *key, unsigned share)
+{
+        struct entry *e = map_get(&q->entries, key);
+
+        ASSERT(share < 64);
+        if (e)
+                e->share = (uint8_t)share;
+}
+
+int work_queue_share(const struct work_queue *q, const char *key)
+{
+        const struct entry *e = map_get(&q->entries, key);
+
+        return e ? e->share : -1;
+}
+
+static void drop(struct work_queue *q, struct entry *e)
+{
+        if (e->waiting) {
+                list_remove(&e->node);
+                e->waiting = false;
+                q->n_waiting--;
+        }
+        drop_alarm(q, &e->asked);
+        drop_alarm(q, &e->own);
+        e->again = false;
+        e->failures = 0;
+        drop_if_idle(q, e);
+}
+
+void work_queue_drop(struct work_queue *q, const char *key)
+{
+        struct entry *e = map_get(&q->entries, key);
+
+        if (e)
+                drop(q, e);
+}
+
+void work_queue_drop_shares(struct work_queue *q, uint64_t shares)
+{
+        map_for_each(&q->entries, it) {
+                struct entry *e = it->value;
+
+                if (shares >> e->share & 1)
+                        drop(q, e);
+        }
 }
 
 size_t work_queue_depth(const struct work_queue *q)

@@ -40,8 +40,15 @@ void work_queue_forget(struct work_queue *q, const char *key); /* resets its bac
  */
 int work_queue_get(struct work_queue *q, int64_t deadline_ms, const char **ret_key);
 void work_queue_done(struct work_queue *q, const char *key); /* re-queues if it was added meanwhile */
-size_t work_queue_depth(const struct work_queue *q);         /* waiting now, delayed ones excluded */
-size_t work_queue_delayed(const struct work_queue *q);       /* timers that have not fired */
+/* A number that goes with a key as long as the queue knows it: which share of all keys it is of. 0 at first,
+ * below 64. */
+void work_queue_set_share(struct work_queue *q, const char *key, unsigned share);
+int work_queue_share(const struct work_queue *q, const char *key); /* -1: the key is not known */
+/* Forgets a key, its timers and its backoff; nothing comes after it if it is worked on. */
+void work_queue_drop(struct work_queue *q, const char *key);
+void work_queue_drop_shares(struct work_queue *q, uint64_t shares); /* a bit for each */
+size_t work_queue_depth(const struct work_queue *q);                /* waiting now, delayed ones excluded */
+size_t work_queue_delayed(const struct work_queue *q);              /* timers that have not fired */
 size_t work_queue_active(const struct work_queue *q);
 /* How long what is worked on now has taken so far: all of it added up, and the oldest. Looks at every key. */
 struct queue_under_way {

@@ -184,9 +184,10 @@ static int list_once(struct reflector *r)
         if (code < 0)
                 return code;
         set_version(r, version);
+        i->lists++;
+        waitq_wake_all(&i->synced_wait);
         if (!i->synced) {
                 i->synced = true;
-                waitq_wake_all(&i->synced_wait);
                 if (i->options.state_changed && !i->stopped)
                         i->options.state_changed(i->options.state_changed_ctx);
         }

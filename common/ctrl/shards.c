@@ -180,6 +180,7 @@ static void lose(struct shards *s, shard_set set, const char *why)
                 return;
         tell_shards(s, "shards are lost: nothing of them is worked on any more", worked_on, why);
         s->o.work.end(s->o.work.ctx, worked_on, true);
+        s->o.work.forget(s->o.work.ctx);
         show_held(s);
 }
 
@@ -326,8 +327,10 @@ static void release_idle(struct shards *s)
                 release_shard(sh);
                 done |= SHARD_BIT(k);
         }
-        if (done)
-                tell_shards(s, "shards are given up", done, "others are to have them");
+        if (!done)
+                return;
+        tell_shards(s, "shards are given up", done, "others are to have them");
+        s->o.work.forget(s->o.work.ctx);
         show_held(s);
 }
 

@@ -27,6 +27,8 @@ struct shards_work {
         /* From now on nothing of these is begun. `lost`: what runs is to stop; else it may end in peace. Must
          * not park. */
         void (*end)(void *ctx, shard_set shards, bool lost);
+        /* Of what is not worked on any more nothing is to be remembered. Must not park. */
+        void (*forget)(void *ctx);
         bool (*busy)(void *ctx, unsigned shard); /* something of it still runs */
         /* How long a write of ours that was not answered may be on its way still, 0 = none is. */
         int64_t (*arriving_ms)(void *ctx);

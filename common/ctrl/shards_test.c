@@ -69,6 +69,10 @@ static void end(void *ctx, shard_set set, bool lost)
         p->lost += lost;
 }
 
+static void forget(void *ctx)
+{
+}
+
 static bool busy(void *ctx, unsigned shard)
 {
         return ((struct replica *)ctx)->busy & SHARD_BIT(shard);
@@ -100,7 +104,7 @@ static void open_replica_of(struct rig *r, struct replica *p, const char *identi
         struct shards_options o = {
                 .n = n,
                 .lease = { "default", "boss", identity, LEASE_MS, RENEW_MS, RETRY_MS },
-                .work = { p, prepare, begin, end, busy, arriving_ms },
+                .work = { p, prepare, begin, end, forget, busy, arriving_ms },
         };
 
         *p = (struct replica){ .rig = r, .world = r->world, .code = 1 };

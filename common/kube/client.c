@@ -176,6 +176,8 @@ static int perform(struct kube_client *k, const struct call *c, struct arena *ar
 
         if (!err)
                 error_clear(err = &own);
+        if (k->may_write && !text_equal(c->method, "GET"))
+                TRY(k->may_write(k->may_write_ctx, err));
         headers[n++] = (struct http_header){ "Accept", c->accept ? c->accept : JSON_TYPE };
         if (c->content_type)
                 headers[n++] = (struct http_header){ "Content-Type", c->content_type };

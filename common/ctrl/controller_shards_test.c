@@ -1,0 +1,315 @@
+/* The controller frame of replicas that share keys out: each key is worked on by one of them, and nothing is
+ * written for a key that is another's. */
+#include "common/base/memory.h"
+#include "common/ctrl/controller_test.h"
+#include "common/ctrl/shards_plan.h"
+
+#define N 4
+#define LEASES "/apis/coordination.k8s.io/v1/namespaces/default/leases"
+#define KEYS 24
+
+static unsigned forgotten;
+static const char *unknown; /* the placement of this key cannot be told, once its object is gone */
+
+static int placement_of(void *agent, const char *key, const struct object *about, struct key *ret)
+{
+        if (text_equal(key, unknown) && !(about && text_equal(about->meta.name, key)))
+                return 0;
+        return key_join(ret, NULL, '/', key);
+}
+
+static const struct controller shared = {
+        .name = "test",
+        .watches = member_watches,
+        .n_watches = ARRAY_LEN(member_watches),
+        .reconcile = reconcile,
+        .reconcile_deadline_ms = DEADLINE_MS,
+        .backoff_base_ms = 100,
+        .backoff_max_ms = BACKOFF_MAX_MS,
+        .placement_of = placement_of,
+};
+
+static void forget(void *agent)
+{
+        forgotten++;
+}
+
+static void open_shared(struct rig *r, struct bench *b, const char *identity, const struct controller *c)
+{
+        const struct manager_options o = { .lease_namespace = "default",
+                                           .lease_name = "test",
+                                           .identity = identity,
+                                           .shards = N,
+                                           .forget = forget };
+
+        open_bench_led(r, b, o, c, NULL);
+}
+
+static void make_all(struct rig *r)
+{
+        char name[16];
+
+        for (int i = 0; i < KEYS; i++) {
+                snprintf(name, sizeof(name), "m%d", i);
+                make(r, name);
+        }
+}
+
+static unsigned visits_of(const struct bench *b, const char *key)
+{
+        unsigned n = 0;
+
+        vec_for_each(&b->visits, v)
+                n += text_equal(v->key, key);
+        return n;
+}
+
+static void edit_all(struct bench *b, int heartbeat)
+{
+        char name[16], patch[64];
+
+        snprintf(patch, sizeof(patch), "{\"spec\":{\"heartbeatPeriodSeconds\":%d}}", heartbeat);
+        for (int i = 0; i < KEYS; i++) {
+                snprintf(name, sizeof(name), "m%d", i);
+                edit(b, name, patch);
+        }
+}
+
+/* Each key was worked on by one of the two, and each of them had some. */
+static void are_shared(struct bench *a, struct bench *b)
+{
+        unsigned by_a = 0;
+        char name[16];
+
+        for (int i = 0; i < KEYS; i++) {
+                snprintf(name, sizeof(name), "m%d", i);
+                assert_int_equal(visits_of(a, name) + visits_of(b, name), 1);
+                by_a += visits_of(a, name);
+        }
+        assert_in_range(by_a, 1, KEYS - 1);
+}
+
+RIG_TEST(each_key_is_worked_on_by_one_of_two, {
+        struct bench a;
+        struct bench b;
+        open_shared(r, &a, "a", &shared);
+        make_all(r);
+        run_manager(&a);
+        wait_ms(&a, 5000);
+        assert_int_equal(a.visits.n, KEYS);
+        open_shared(r, &b, "b", &shared);
+        run_manager(&b);
+        wait_ms(&a, 10000);
+        assert_int_equal(a.visits.n, KEYS); /* what it kept it does not look at anew */
+        assert_in_range(b.visits.n, 1, KEYS - 1);
+        a.visits.n = b.visits.n = 0;
+        edit_all(&a, 31);
+        wait_ms(&a, 1000);
+        are_shared(&a, &b);
+        close_bench(&b); /* it leaves, and the other has all again */
+        wait_ms(&a, 3000);
+        a.visits.n = 0;
+        edit_all(&a, 32);
+        wait_ms(&a, 1000);
+        assert_int_equal(a.visits.n, KEYS);
+        close_bench(&a);
+})
+
+static struct outcome write_when_open(struct bench *b, struct reconcile *rc)
+{
+        const struct object *o;
+        struct member_cluster wanted;
+        struct member_cluster_spec spec;
+
+        fiber_mask_cancel(b->rig->loop); /* one that does not hear that it is to stop */
+        while (!b->open)
+                waitq_wait(b->rig->loop, &b->gate, DEADLINE_NONE);
+        assert_int_equal(cache_get(rc, &member_cluster_kind, NULL, rc->name, &o), 0);
+        wanted = *(const struct member_cluster *)o;
+        spec = *wanted.spec;
+        spec.heartbeat_period_seconds.value = 77;
+        wanted.spec = &spec;
+        b->code = rc_patch_diff(rc, o, &wanted.object, OBJECT_META_SPEC, NULL);
+        fiber_unmask_cancel(b->rig->loop);
+        return b->code < 0 ? failed(rc->err) : done();
+}
+
+static int64_t heartbeat_at(struct rig *r, const char *name)
+{
+        assert_int_equal(rig_get(r, arena_printf(&r->arena, GROUP "/%s", name)), 200);
+        return doc_get_int(r->answer, "spec.heartbeatPeriodSeconds", -1);
+}
+
+static void take_from(struct rig *r, const char *key, const char *holder)
+{
+        assert_int_equal(
+                rig_merge(r, arena_printf(&r->arena, LEASES "/test-shard-%u-of-%u", shard_of_key(key, N), N),
+                          arena_printf(&r->arena, "{\"spec\":{\"holderIdentity\":\"%s\"}}", holder)),
+                200);
+}
+
+RIG_TEST(what_was_begun_before_a_shard_was_lost_writes_nothing_any_more, {
+        struct bench b;
+        int64_t before;
+        open_shared(r, &b, "a", &shared);
+        b.reconcile = write_when_open;
+        make(r, "m1");
+        run_manager(&b);
+        wait_ms(&b, 2000);
+        assert_int_equal(b.running, 1);
+        before = heartbeat_at(r, "m1");
+        take_from(r, "m1", "stranger");
+        wait_ms(&b, 3000);
+        b.open = true;
+        waitq_wake_all(&b.gate);
+        wait_ms(&b, 1000);
+        assert_int_equal(b.code, ERR_RETRY);
+        assert_int_equal(b.running, 0);
+        assert_int_equal(heartbeat_at(r, "m1"), before);
+        wait_ms(&b, 5000);
+        assert_int_equal(b.visits.n, 1); /* and does not come again */
+        wait_ms(&b, 20000);              /* until the shard is ours again */
+        assert_int_equal(heartbeat_at(r, "m1"), 77);
+        close_bench(&b);
+})
+
+static struct outcome wait_for_cancel(struct bench *b, struct reconcile *rc)
+{
+        b->code = fiber_sleep(b->rig->loop, 15000);
+        return b->code < 0 ? (struct outcome){ b->code } : done();
+}
+
+RIG_TEST(what_runs_is_stopped_when_its_shard_is_lost_and_only_that, {
+        struct bench b;
+        size_t of_lost = 0;
+        char name[16];
+        open_shared(r, &b, "a", &shared);
+        b.reconcile = wait_for_cancel;
+        make_all(r);
+        run_manager(&b);
+        wait_ms(&b, 1000);
+        for (int i = 0; i < KEYS; i++) {
+                snprintf(name, sizeof(name), "m%d", i);
+                of_lost += shard_of_key(name, N) == shard_of_key("m1", N);
+        }
+        forgotten = 0;
+        take_from(r, "m1", "stranger");
+        wait_ms(&b, 3000);
+        assert_int_equal(forgotten, 1);
+        vec_for_each(&b.visits, v)
+                assert_true(map_has(&b.active, v->key) == (shard_of_key(v->key, N) != shard_of_key("m1", N)));
+        assert_true(of_lost > 0);
+        assert_true(b.running > 0);
+        close_bench(&b);
+})
+
+RIG_TEST(a_given_up_shard_waits_for_what_runs, {
+        struct bench a;
+        struct bench b;
+        open_shared(r, &a, "a", &shared);
+        a.reconcile = wait_for_cancel;
+        make_all(r);
+        run_manager(&a);
+        wait_ms(&a, 1000);
+        open_shared(r, &b, "b", &shared);
+        run_manager(&b);
+        wait_ms(&a, 10000);
+        assert_int_equal(b.visits.n, 0);
+        wait_ms(&a, 15000);
+        assert_in_range(b.visits.n, 1, KEYS);
+        assert_int_equal(a.code, 0); /* none of them was cut off */
+        close_bench(&b);
+        close_bench(&a);
+})
+
+RIG_TEST(a_key_whose_object_is_gone_is_worked_on_as_its_event_told_the_placement, {
+        struct bench b;
+        open_shared(r, &b, "a", &shared);
+        unknown = "m1";
+        make(r, "m1");
+        run_manager(&b);
+        wait_ms(&b, 2000);
+        assert_int_equal(b.visits.n, 1);
+        assert_int_equal(rig_delete(r, GROUP "/m1"), 200);
+        wait_ms(&b, 1000);
+        assert_int_equal(b.visits.n, 2);
+        assert_int_equal(b.visits.at[1].heartbeat, -1);
+        manager_enqueue(b.manager, &shared, "m1", QUEUE_HIGH); /* now nobody knows */
+        manager_enqueue_after(b.manager, &shared, "m1", 10);
+        wait_ms(&b, 1000);
+        assert_int_equal(b.visits.n, 2);
+        unknown = NULL;
+        close_bench(&b);
+})
+
+static struct outcome note_all(struct reconcile *rc)
+{
+        struct bench *b = rc->agent;
+        struct visit v = { .heartbeat = 0 };
+
+        assert_int_equal(vec_push(&b->visits, v), 0);
+        return done();
+}
+
+static const struct controller standing = { .name = "test", .reconcile = note_all, .standing_key = "all" };
+
+RIG_TEST(what_is_no_placements_belongs_to_who_has_the_first_shard, {
+        struct bench a;
+        struct bench b;
+        struct bench *first;
+        open_shared(r, &a, "a", &standing);
+        open_shared(r, &b, "b", &standing);
+        run_manager(&a);
+        run_manager(&b);
+        wait_ms(&a, 10000);
+        assert_true(manager_is_leader(a.manager) != manager_is_leader(b.manager));
+        first = manager_is_leader(a.manager) ? &a : &b;
+        assert_true(first->visits.n > 0);
+        a.visits.n = b.visits.n = 0;
+        manager_enqueue(a.manager, &standing, "all", QUEUE_HIGH);
+        manager_enqueue(b.manager, &standing, "all", QUEUE_HIGH);
+        wait_ms(&a, 1000);
+        assert_int_equal(first->visits.n, 1);
+        assert_int_equal(a.visits.n + b.visits.n, 1);
+        close_bench(first);
+        wait_ms(first == &a ? &b : &a, 4000);
+        assert_int_equal((first == &a ? &b : &a)->visits.n, 1); /* the other does it then */
+        close_bench(first == &a ? &b : &a);
+})
+
+/* Its watch is stalled: what the one before it wrote it knows only of a new list. */
+RIG_TEST(who_takes_a_shard_over_knows_what_was_written_before_and_the_rest_goes_on, {
+        struct bench a;
+        struct bench b;
+        open_shared(r, &a, "a", &shared);
+        make_all(r);
+        run_manager(&a);
+        open_shared(r, &b, "b", &shared);
+        run_manager(&b);
+        wait_ms(&a, 10000);
+        b.stalled = true;
+        edit_all(&a, 44);
+        wait_ms(&a, 1000);
+        b.visits.n = 0;
+        close_bench(&a);
+        wait_ms(&b, 5000);
+        assert_in_range(b.visits.n, KEYS, 2 * KEYS); /* a new list tells of its own keys too */
+        vec_for_each(&b.visits, v)
+                assert_int_equal(v->heartbeat, 44);
+        close_bench(&b);
+})
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(each_key_is_worked_on_by_one_of_two),
+                cmocka_unit_test(what_was_begun_before_a_shard_was_lost_writes_nothing_any_more),
+                cmocka_unit_test(what_runs_is_stopped_when_its_shard_is_lost_and_only_that),
+                cmocka_unit_test(a_given_up_shard_waits_for_what_runs),
+                cmocka_unit_test(a_key_whose_object_is_gone_is_worked_on_as_its_event_told_the_placement),
+                cmocka_unit_test(what_is_no_placements_belongs_to_who_has_the_first_shard),
+                cmocka_unit_test(who_takes_a_shard_over_knows_what_was_written_before_and_the_rest_goes_on),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
