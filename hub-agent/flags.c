@@ -5,6 +5,7 @@
 #include "common/base/text.h"
 #include "common/base/timefmt.h"
 #include "common/ctrl/program_flags.h"
+#include "common/ctrl/shards_plan.h"
 #include "hub-agent/flux_account.h"
 #include "hub-agent/source/options.h"
 
@@ -15,6 +16,11 @@ const struct flag hub_flag_table[] = {
         { "kubeconfig", FLAG_STRING, "", AT(kubeconfig),
           "Kubeconfig of the hub cluster; in-cluster if empty." },
         ELECTION_FLAGS(AT, "60s", "45s", "5s", "fleet-system", "Namespace of the lease."),
+        { "shards", FLAG_INT, "0", AT(shards),
+          "Replicas share the placements out in so many parts, 2 to 64, the same on all of them; 0: one "
+          "leads. "
+          "Needs leader-elect.",
+          SHARDS_MIN, SHARDS_MAX, false, .or_zero = true },
         { "leader-election-qps", FLAG_INT, "250", AT(election_qps), "Checked, has no effect.", 10, 1000, true,
           .or_zero = true },
         { "leader-election-burst", FLAG_INT, "1000", AT(election_burst), "Checked, has no effect.", 10, 2000,
@@ -265,6 +271,8 @@ int hub_flags_check(const struct hub_flags *f, struct error *err)
                 buf_append_str(
                         &b,
                         "leader-lease-duration > leader-renew-deadline > leader-retry-period must hold; ");
+        if (f->shards > 0 && !f->leader_elect)
+                buf_append_str(&b, "shards needs leader-elect; ");
         if (!text_empty(f->skipped_apis) && !text_empty(f->allowed_apis))
                 buf_append_str(&b,
                                "skipped-propagating-apis and allowed-propagating-apis exclude each other; ");

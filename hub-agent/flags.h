@@ -14,7 +14,7 @@ struct hub_flags {
         int64_t requeue_dependency_ms, set_concurrency, set_jitter, set_retry_least_ms, set_retry_most_ms;
         const char *workload_identity_account;
         const char *skipped_apis, *allowed_apis, *skipped_namespaces;
-        int64_t lease_duration_ms, renew_deadline_ms, retry_period_ms;
+        int64_t shards, lease_duration_ms, renew_deadline_ms, retry_period_ms;
         int64_t force_delete_wait_ms, unhealthy_threshold_ms, resync_ms;
         int64_t snapshot_min_interval_ms, change_collect_ms;
         int64_t hub_qps, hub_burst, election_qps, election_burst;

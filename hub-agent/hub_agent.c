@@ -10,6 +10,7 @@
 #include "hub-agent/placement/workload_metrics.h"
 #include "hub-agent/resource-set/resource_set_agent.h"
 #include "hub-agent/scheduler/scheduler_agent.h"
+#include "hub-agent/shards.h"
 #include "hub-agent/source/source_agent.h"
 #include "hub-agent/webhook/left_over.h"
 #include "hub-agent/webhook/policies_agent.h"
@@ -106,6 +107,8 @@ static int make_manager(struct hub_agent *a, struct error *err)
                 .lease_duration_ms = o->lease_duration_ms > 0 ? o->lease_duration_ms : LEASE_MS,
                 .renew_deadline_ms = o->renew_deadline_ms > 0 ? o->renew_deadline_ms : RENEW_MS,
                 .retry_period_ms = o->retry_period_ms > 0 ? o->retry_period_ms : RETRY_MS,
+                .shards = o->leader_election ? o->shards : 0,
+                .forget = shards_forget,
         };
 
         a->manager = manager_new(&m, a->group, err);

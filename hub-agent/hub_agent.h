@@ -25,6 +25,7 @@ struct hub_agent_options {
         const char *identity;            /* leader election; NULL = random */
         const char *lease_namespace;     /* NULL = "fleet-system" */
         bool leader_election;
+        unsigned shards; /* replicas share placements out in so many parts; 0 = one leads. With an election */
         const char *bind;              /* metrics and health; NULL = no server */
         int metrics_port, health_port; /* -1 = none, 0 = any */
         /* Who answers probes, for a network without ports; handle NULL = no longer. NULL = nobody is told. */

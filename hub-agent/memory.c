@@ -98,6 +98,13 @@ void memory_rest(struct memories *m, const char *key, const void *record)
         ASSERT(map_put(&m->by_key, key, mark_of(r->uid)) == 0); /* the key is there: this takes no memory */
 }
 
+void memories_keep_if(struct memories *m, bool (*keep)(void *ctx, const char *key), void *ctx)
+{
+        map_for_each(&m->by_key, e)
+                if (!keep(ctx, e->key))
+                        map_remove(&m->by_key, e->key);
+}
+
 /* ---- statuses that are held back ---- */
 
 void hold_let_go(struct hold *h)

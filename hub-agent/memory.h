@@ -35,6 +35,7 @@ void memory_drop(struct memories *m, const char *key);
 /* At the end of a pass, which does not look at its record any more: gives it up if it is at rest and no other
  * pass has it. */
 void memory_rest(struct memories *m, const char *key, const void *record);
+void memories_keep_if(struct memories *m, bool (*keep)(void *ctx, const char *key), void *ctx);
 
 /* ---- statuses that are held back ---- */
 

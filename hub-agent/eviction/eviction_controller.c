@@ -4,6 +4,7 @@
 
 #include "common/base/vec.h"
 #include "hub-agent/eviction/eviction.h"
+#include "hub-agent/shards.h"
 #include "hub-agent/work-generator/work_generator.h"
 #include "hub-agent/work-generator/work_index.h"
 
@@ -19,10 +20,14 @@ static void metric_show(struct reconcile *rc, const char *completed, const char 
                    (const char *const[]){ rc->name, completed, valid });
 }
 
+static void metric_drop_of(struct hub_agent *a, const char *name, const char *completed, const char *valid)
+{
+        metric_remove(a->metrics, METRIC_EVICTION, (const char *const[]){ name, completed, valid });
+}
+
 static void metric_drop(struct reconcile *rc, const char *completed, const char *valid)
 {
-        metric_remove(agent_of(rc)->metrics, METRIC_EVICTION,
-                      (const char *const[]){ rc->name, completed, valid });
+        metric_drop_of(agent_of(rc), rc->name, completed, valid);
 }
 
 static void show_completed(struct reconcile *rc, const struct eviction *e)
@@ -33,11 +38,29 @@ static void show_completed(struct reconcile *rc, const struct eviction *e)
         metric_show(rc, TRUE, valid ? TRUE : FALSE);
 }
 
+static void show_gone_of(struct hub_agent *a, const char *name)
+{
+        metric_drop_of(a, name, FALSE, UNKNOWN);
+        metric_drop_of(a, name, TRUE, TRUE);
+        metric_drop_of(a, name, TRUE, FALSE);
+}
+
 static void show_gone(struct reconcile *rc)
 {
-        metric_drop(rc, FALSE, UNKNOWN);
-        metric_drop(rc, TRUE, TRUE);
-        metric_drop(rc, TRUE, FALSE);
+        show_gone_of(agent_of(rc), rc->name);
+}
+
+void evictions_show_only(struct hub_agent *a, bool (*keep)(void *ctx, const char *key), void *ctx)
+{
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        struct object_list all;
+
+        if (informer_list(manager_informer(a->manager, &cluster_resource_placement_eviction_kind), &arena,
+                          &all) < 0)
+                return; /* a metric is not worth more */
+        for (size_t i = 0; i < all.n; i++)
+                if (!keep(ctx, all.at[i]->meta.name))
+                        show_gone_of(a, all.at[i]->meta.name);
 }
 
 /* ---- what is true now: caches may be behind, and nothing is decided twice ---- */
@@ -224,5 +247,6 @@ const struct controller eviction_controller = {
         .watches = watches,
         .n_watches = ARRAY_LEN(watches),
         .reconcile = reconcile,
+        .placement_of = placement_of_eviction,
         .concurrency = 1,
 };

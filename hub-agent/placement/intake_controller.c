@@ -7,6 +7,7 @@
 #include "hub-agent/placement/select.h"
 #include "hub-agent/placement/status.h"
 #include "hub-agent/placement/workload_metrics.h"
+#include "hub-agent/shards.h"
 
 #define RETRY_MS (30 * 60 * 1000)
 #define PRUNE_MS 1000
@@ -748,6 +749,7 @@ static const struct watch watches[] = {
 
 const struct controller intake_controller = {
         .name = "placement-intake",
+        .placement_of = placement_of_self,
         .event_source = "placement-controller",
         .watches = watches,
         .n_watches = ARRAY_LEN(watches),

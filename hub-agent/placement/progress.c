@@ -111,3 +111,12 @@ void progress_forget(struct hub_agent *a, const char *key)
         set(a, key, shown, -1);
         map_remove(&a->progress->by_key, key);
 }
+
+void progress_keep_if(struct hub_agent *a, bool (*keep)(void *ctx, const char *key), void *ctx)
+{
+        map_for_each(&a->progress->by_key, e)
+                if (!keep(ctx, e->key)) {
+                        set(a, e->key, e->value, -1);
+                        map_remove(&a->progress->by_key, e->key);
+                }
+}

@@ -15,4 +15,5 @@ struct progress_series;                            /* those that placements have
 struct progress_series *progress_series_new(void); /* NULL on no memory */
 struct progress_series *progress_series_free(struct progress_series *s);
 void progress_show(struct hub_agent *a, const struct placement *p, int64_t now_ms);
+void progress_keep_if(struct hub_agent *a, bool (*keep)(void *ctx, const char *key), void *ctx);
 void progress_forget(struct hub_agent *a, const char *key); /* of a placement that goes or is gone */

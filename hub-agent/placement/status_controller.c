@@ -8,6 +8,7 @@
 #include "hub-agent/placement/select.h"
 #include "hub-agent/placement/status.h"
 #include "hub-agent/placement/warnings.h"
+#include "hub-agent/shards.h"
 
 #define RETRY_MS (30 * 60 * 1000)
 #define FOREIGN_MS 30000 /* snapshots that somebody else changed are put right after */
@@ -311,6 +312,7 @@ static const struct watch watches[] = {
 
 const struct controller placement_status_controller = {
         .name = "placement-status",
+        .placement_of = placement_of_self,
         .event_source = "placement-controller",
         .watches = watches,
         .n_watches = ARRAY_LEN(watches),

@@ -6,6 +6,7 @@
 #include "common/kube/mapping.h"
 #include "hub-agent/agent.h"
 #include "hub-agent/placement/catalog.h"
+#include "hub-agent/shards.h"
 #include "hub-agent/work-generator/work_index.h"
 
 /* Of a placement whose statuses cannot come back. */
@@ -334,6 +335,7 @@ static const struct watch watches[] = {
 
 const struct controller report_back_controller = {
         .name = "status-back-reporter",
+        .placement_of = placement_of_work,
         .watches = watches,
         .n_watches = ARRAY_LEN(watches),
         .reconcile = reconcile,

@@ -4,6 +4,7 @@
 #include "hub-agent/placement/given.h"
 #include "hub-agent/placement/snapshots.h"
 #include "hub-agent/rollout/rollout.h"
+#include "hub-agent/shards.h"
 #include "hub-agent/work-generator/binding_memory.h"
 #include "hub-agent/work-generator/work_generator.h"
 #include "hub-agent/work-generator/work_index.h"
@@ -358,6 +359,7 @@ static const struct watch watches[] = {
 
 const struct controller rollout_controller = {
         .name = "rollout",
+        .placement_of = placement_of_self,
         .watches = watches,
         .n_watches = ARRAY_LEN(watches),
         .reconcile = reconcile,

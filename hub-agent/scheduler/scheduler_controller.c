@@ -5,6 +5,7 @@
 #include "hub-agent/placement/given.h"
 #include "hub-agent/placement/snapshots.h"
 #include "hub-agent/scheduler/scheduler.h"
+#include "hub-agent/shards.h"
 
 struct scheduler_memory *scheduler_memory_new(void)
 {
@@ -537,6 +538,7 @@ static const struct watch watches[] = {
 
 const struct controller scheduler_controller = {
         .name = "scheduler",
+        .placement_of = placement_of_self,
         .watches = watches,
         .n_watches = ARRAY_LEN(watches),
         .reconcile = reconcile,

@@ -115,6 +115,7 @@ static const struct watch watches[] = {
 const struct controller bucket_controller = {
         .name = "bucket",
         .watches = watches,
+        .standing_key = SOURCE_KEY_OF_NONE,
         .n_watches = ARRAY_LEN(watches),
         .reconcile = reconcile,
         .concurrency = 2,

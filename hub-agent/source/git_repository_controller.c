@@ -401,6 +401,7 @@ static const struct watch watches[] = {
 const struct controller git_repository_controller = {
         .name = "gitrepository",
         .watches = watches,
+        .standing_key = SOURCE_KEY_OF_NONE,
         .n_watches = ARRAY_LEN(watches),
         .reconcile = reconcile,
         .concurrency = 2,

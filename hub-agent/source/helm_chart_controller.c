@@ -408,6 +408,7 @@ static const struct watch watches[] = {
 const struct controller helm_chart_controller = {
         .name = "helmchart",
         .watches = watches,
+        .standing_key = SOURCE_KEY_OF_NONE,
         .n_watches = ARRAY_LEN(watches),
         .reconcile = reconcile,
         .concurrency = 2,

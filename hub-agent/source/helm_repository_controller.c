@@ -326,6 +326,7 @@ static const struct watch watches[] = {
 const struct controller helm_repository_controller = {
         .name = "helmrepository",
         .watches = watches,
+        .standing_key = SOURCE_KEY_OF_NONE,
         .n_watches = ARRAY_LEN(watches),
         .reconcile = reconcile,
         .concurrency = 2,

@@ -3,6 +3,7 @@
 #include "hub-agent/agent.h"
 #include "hub-agent/override/load.h"
 #include "hub-agent/placement/select.h"
+#include "hub-agent/shards.h"
 #include "hub-agent/staged-update/plan_maker.h"
 #include "hub-agent/staged-update/update_run.h"
 #include "hub-agent/staged-update/update_run_metrics.h"
@@ -510,6 +511,22 @@ static struct outcome leave(struct pass *s)
         return clean_up(s) < 0 ? failed(s->rc->err) : done();
 }
 
+void update_runs_keep_if(struct hub_agent *a, bool (*keep)(void *ctx, const char *key), void *ctx)
+{
+        map_for_each(&a->update_runs.by_key, e) {
+                struct run_memory *m = e->value;
+                const char *slash = strchr(e->key, '/');
+                AUTO_FREE char *ns = mem_strndup(e->key, slash ? (size_t)(slash - e->key) : 0);
+
+                if (keep(ctx, e->key))
+                        continue;
+                if (ns)
+                        update_run_series_remove(a->metrics, &m->series, slash ? ns : NULL,
+                                                 slash ? slash + 1 : e->key);
+                map_remove(&a->update_runs.by_key, e->key);
+        }
+}
+
 static struct outcome reconcile_run(struct pass *s)
 {
         if (is_deleting(&s->run->object))
@@ -673,6 +690,7 @@ static const struct watch watches[] = {
 
 const struct controller update_run_controller = {
         .name = "update-run",
+        .placement_of = placement_of_update_run,
         .watches = watches,
         .n_watches = ARRAY_LEN(watches),
         .reconcile = reconcile,

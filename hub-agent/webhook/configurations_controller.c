@@ -82,6 +82,7 @@ static struct outcome reconcile(struct reconcile *rc)
 const struct controller webhook_configurations_controller = {
         .name = "webhook-configurations",
         .reconcile = reconcile,
+        .standing_key = KEY_ALL,
         .concurrency = 1,
 };
 

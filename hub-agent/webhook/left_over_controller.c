@@ -80,6 +80,7 @@ static struct outcome reconcile(struct reconcile *rc)
 const struct controller left_over_webhooks_controller = {
         .name = "left-over-webhooks",
         .reconcile = reconcile,
+        .standing_key = "all",
         .concurrency = 1,
 };
 

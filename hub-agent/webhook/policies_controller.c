@@ -87,6 +87,7 @@ static struct outcome reconcile(struct reconcile *rc)
 const struct controller admission_policies_controller = {
         .name = "admission-policies",
         .reconcile = reconcile,
+        .standing_key = KEY_ALL,
         .concurrency = 1,
 };
 

@@ -4,6 +4,7 @@
 #include "hub-agent/override/load.h"
 #include "hub-agent/report-back/report_back.h"
 #include "hub-agent/rollout/rollout.h"
+#include "hub-agent/shards.h"
 #include "hub-agent/work-generator/binding_memory.h"
 #include "hub-agent/work-generator/rendering.h"
 #include "hub-agent/work-generator/work_generator.h"
@@ -734,6 +735,7 @@ static const struct watch watches[] = {
 
 const struct controller work_generator_controller = {
         .name = "work-generator",
+        .placement_of = placement_of_binding,
         .watches = watches,
         .n_watches = ARRAY_LEN(watches),
         .reconcile = reconcile,

@@ -1,0 +1,135 @@
+#include "hub-agent/shards.h"
+
+#include "common/base/memory.h"
+#include "hub-agent/eviction/eviction_agent.h"
+#include "hub-agent/placement/progress.h"
+#include "hub-agent/resource-set/resource_set_agent.h"
+#include "hub-agent/work-generator/work_index.h"
+
+/* ---- whose a key is ---- */
+
+static int no_memory_without(const struct key *k)
+{
+        return k->text ? 0 : ERR_NO_MEMORY;
+}
+
+static int put_placement(struct key *ret, const char *ns, const char *name)
+{
+        if (text_empty(name))
+                return 0;
+        key_text(ret, ns, name);
+        return no_memory_without(ret);
+}
+
+int placement_of_self(void *agent, const char *key, const struct object *about, struct key *ret)
+{
+        key_text(ret, NULL, key);
+        return no_memory_without(ret);
+}
+
+/* The object of a key: as the cache has it, else `about`, if it is the one. `kinds`: of both scopes. */
+static const struct object *object_of(struct hub_agent *a, const char *key, const struct object *about,
+                                      const struct kind *cluster_wide, const struct kind *namespaced)
+{
+        const char *slash = strchr(key, '/');
+        const struct kind *kind = slash ? namespaced : cluster_wide;
+        AUTO_KEY struct key of_about = KEY_EMPTY;
+        AUTO_FREE char *ns = mem_strndup(key, slash ? (size_t)(slash - key) : 0);
+        const struct object *o;
+
+        if (!kind || !ns)
+                return NULL;
+        o = informer_get(manager_informer(a->manager, kind), slash ? ns : NULL, slash ? slash + 1 : key);
+        if (o || !about || about->kind != kind)
+                return o;
+        return text_equal(key_text(&of_about, about->meta.ns, about->meta.name), key) ? about : NULL;
+}
+
+static int placement_of_works_label(const struct object *work, struct key *ret)
+{
+        return put_placement(ret, label_of(work, LABEL_PARENT_PLACEMENT_NAMESPACE),
+                             label_of(work, LABEL_PARENT_PLACEMENT));
+}
+
+/* A binding that is gone leaves Works behind, which are to go. All replicas take the same one's word. */
+static int placement_of_orphans(struct hub_agent *a, const char *key, struct key *ret)
+{
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        struct object_list works;
+
+        TRY(informer_by_index(manager_informer(a->manager, &work_kind), INDEX_BINDING, key, &arena, &works));
+        return works.n > 0 ? placement_of_works_label(works.at[0], ret) : 0;
+}
+
+int placement_of_binding(void *agent, const char *key, const struct object *about, struct key *ret)
+{
+        const struct object *b =
+                object_of(agent, key, about, &cluster_resource_binding_kind, &resource_binding_kind);
+
+        if (b)
+                return put_placement(ret, b->meta.ns, label_of(b, LABEL_PARENT_PLACEMENT));
+        TRY(placement_of_orphans(agent, key, ret));
+        return ret->text || !about || about->kind != &work_kind ? 0 : placement_of_works_label(about, ret);
+}
+
+int placement_of_work(void *agent, const char *key, const struct object *about, struct key *ret)
+{
+        const struct object *w = object_of(agent, key, about, NULL, &work_kind);
+
+        return w ? placement_of_works_label(w, ret) : 0;
+}
+
+int placement_of_update_run(void *agent, const char *key, const struct object *about, struct key *ret)
+{
+        const struct update_run *run = (const struct update_run *)object_of(
+                agent, key, about, &cluster_staged_update_run_kind, &staged_update_run_kind);
+
+        return run && run->spec ? put_placement(ret, run->object.meta.ns, run->spec->placement_name) : 0;
+}
+
+/* One that names no placement is told so by whoever has the empty name's shard. */
+int placement_of_eviction(void *agent, const char *key, const struct object *about, struct key *ret)
+{
+        const struct eviction *e = (const struct eviction *)object_of(
+                agent, key, about, &cluster_resource_placement_eviction_kind, NULL);
+
+        if (!e)
+                return 0;
+        key_text(ret, NULL, e->spec ? or_empty(e->spec->placement_name) : "");
+        return no_memory_without(ret);
+}
+
+/* ---- what goes when it is another's ---- */
+
+struct owner {
+        struct hub_agent *agent;
+        const struct controller *controller; /* whose keys they are */
+};
+
+static bool is_ours(void *owner, const char *key)
+{
+        const struct owner *o = owner;
+
+        return manager_owns(o->agent->manager, o->controller, key);
+}
+
+void shards_forget(void *agent)
+{
+        struct hub_agent *a = agent;
+        const struct {
+                struct memories *memories;
+                const struct controller *controller;
+        } all[] = {
+                { &a->members, &membership_controller },         { &a->intakes, &intake_controller },
+                { &a->statuses, &placement_status_controller },  { &a->bindings, &work_generator_controller },
+                { &a->not_reported, &intake_controller },        { &a->reported, &report_back_controller },
+                { &a->resource_sets, &resource_set_controller },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(all); i++)
+                memories_keep_if(all[i].memories, is_ours, &(struct owner){ a, all[i].controller });
+        update_runs_keep_if(a, is_ours, &(struct owner){ a, &update_run_controller });
+        progress_keep_if(a, is_ours, &(struct owner){ a, &placement_status_controller });
+        if (!a->options->without_evictions)
+                evictions_show_only(a, is_ours, &(struct owner){ a, &eviction_controller });
+}
