@@ -35,6 +35,32 @@ static void the_defaults_are_those_of_the_reference(void **state)
         assert_false(f.leader_elect || f.guard_rail || f.cert_manager || f.enable_workload);
 }
 
+static void shards_are_2_to_64_and_need_an_election(void **state)
+{
+        static const struct {
+                const char *first, *second, *error; /* NULL = accepted */
+        } table[] = {
+                { "--shards=0", NULL, NULL },
+                { "--shards=2", "--leader-elect", NULL },
+                { "--shards=64", "--leader-elect", NULL },
+                { "--shards=8", NULL, "shards needs leader-elect" },
+                { "--shards=1", "--leader-elect", "shards" },
+                { "--shards=65", "--leader-elect", "shards" },
+                { "--shards=-1", "--leader-elect", "shards" },
+                { "--shards=many", "--leader-elect", "shards" },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+                struct hub_flags f;
+                struct error err = { 0 };
+
+                assert_int_equal(parse(&f, table[i].first, table[i].second, &err) < 0,
+                                 table[i].error != NULL);
+                if (table[i].error)
+                        assert_non_null(strstr(err.text, table[i].error));
+        }
+}
+
 static void every_flag_of_the_reference_is_accepted(void **state)
 {
         static const char *const words[] = {
@@ -456,6 +482,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(the_defaults_are_those_of_the_reference),
+                cmocka_unit_test(shards_are_2_to_64_and_need_an_election),
                 cmocka_unit_test(every_flag_of_the_reference_is_accepted),
                 cmocka_unit_test(values_out_of_range_or_order_are_refused),
                 cmocka_unit_test(ranges_hold_to_the_millisecond),

@@ -51,6 +51,9 @@
 {{- with $v.skippedPropagatingAPIs }}{{ $args = append $args (printf "--skipped-propagating-apis=%s" .) }}{{ end -}}
 {{- with $v.allowedPropagatingAPIs }}{{ $args = append $args (printf "--allowed-propagating-apis=%s" .) }}{{ end -}}
 {{- with $v.skippedPropagatingNamespaces }}{{ $args = append $args (printf "--skipped-propagating-namespaces=%s" (join "," .)) }}{{ end -}}
+{{- if $v.sharding.shards -}}
+{{- $args = append $args (printf "--shards=%d" (int $v.sharding.shards)) -}}
+{{- end -}}
 {{- if $v.enableAdmissionPolicyManager -}}
 {{- $args = append $args "--enable-admission-policy-manager=true" -}}
 {{- with $v.admissionPolicyManagerConfigName -}}

@@ -4,6 +4,7 @@
 {{- $to := dict "texts" list -}}
 {{- include "checks.common" (dict "to" $to "values" $v) -}}
 {{- include "checks.range" (dict "to" $to "name" "replicaCount" "value" $v.replicaCount "least" 1) -}}
+{{- include "hub-agent.validateSharding" (dict "to" $to "values" $v) -}}
 {{- include "checks.range" (dict "to" $to "name" "pprofPort" "value" $v.pprofPort "least" 1024 "most" 65535) -}}
 {{- include "checks.range" (dict "to" $to "name" "logFileMaxSize" "value" $v.logFileMaxSize "least" 0) -}}
 {{- include "checks.range" (dict "to" $to "name" "MaxConcurrentClusterPlacement" "value" $v.MaxConcurrentClusterPlacement "least" 10 "most" 100000) -}}
@@ -27,6 +28,19 @@
 {{- include "hub-agent.validatePage" (dict "to" $to "page" $v.page) -}}
 {{- include "rules.validate" (dict "to" $to "files" .Files "values" $v.prometheusRule) -}}
 {{- include "checks.report" $to -}}
+{{- end -}}
+
+{{- define "hub-agent.validateSharding" -}}
+{{- $n := .values.sharding.shards -}}
+{{- if $n -}}
+{{- include "checks.range" (dict "to" .to "name" "sharding.shards" "value" $n "least" 2 "most" 64) -}}
+{{- if not .values.leaderElection.enabled -}}
+{{- include "checks.add" (dict "to" .to "text" "sharding.shards needs leaderElection.enabled") -}}
+{{- end -}}
+{{- if gt (int .values.replicaCount) (int $n) -}}
+{{- include "checks.add" (dict "to" .to "text" (printf "replicaCount (%d) must not be above sharding.shards (%d): some pods would have none" (int .values.replicaCount) (int $n))) -}}
+{{- end -}}
+{{- end -}}
 {{- end -}}
 
 {{- define "hub-agent.validateRateLimiter" -}}
