@@ -97,9 +97,9 @@ static int put_page(struct listing *l, json_t *page, struct error *err)
         size_t i;
         json_t *item;
 
+        buf_init(&lines, LINES_MAX);
         if (!path)
                 return error_no_memory(err);
-        buf_init(&lines, LINES_MAX);
         json_array_foreach(doc_get_array(page, "items"), i, item) {
                 if (!json_is_object(item))
                         continue;

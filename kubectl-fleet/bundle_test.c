@@ -222,6 +222,7 @@ static void stand_in_front(void *ctx, struct http_exchange *x)
         struct front *f = ctx;
         AUTO_BUF struct buf b;
 
+        buf_init(&b, LIMIT_RESPONSE_BYTES);
         if (strstr(x->path, "/proxy/metrics")) {
                 http_reply(x, 200, "text/plain", SLICE("up 1\n"), NULL);
                 return;
@@ -231,7 +232,6 @@ static void stand_in_front(void *ctx, struct http_exchange *x)
                 return;
         }
         f->last_tail = tail_of(x->query);
-        buf_init(&b, LIMIT_RESPONSE_BYTES);
         for (size_t i = 0; i < MIN(f->lines, (size_t)f->last_tail); i++)
                 buf_printf(&b, "%s\n", f->log);
         http_reply(x, 200, "text/plain", (struct slice){ b.data, b.len }, NULL);

@@ -113,7 +113,7 @@ static unsigned rank_of(const struct planning *p, size_t i)
 
         for (size_t k = 0; k < p->n; k++)
                 rank += p->replicas[k].held > p->replicas[i].held ||
-                        (p->replicas[k].held == p->replicas[i].held && k < i);
+                        (k < i && p->replicas[k].held == p->replicas[i].held);
         return rank;
 }
 

@@ -165,12 +165,12 @@ static int make_input(struct arena *arena, const struct fleet_view *f, const str
         const struct object *snapshot;
         AUTO_BUF struct buf b;
 
+        buf_init(&b, TEXT_MAX);
         *ret = (struct schedule_input){ .placement_name = "web",
                                         .placement_uid = "7c1d7bd4-63b5-4b35-9a1f-0e6f8a8f8f11",
                                         .clusters = { f->clusters, f->n },
                                         .now_ms = NOW_MS };
         TRY(add_bindings(arena, f, s, &ret->bindings, err));
-        buf_init(&b, TEXT_MAX);
         write_snapshot(&b, s, scaled(f, s->wanted) + (s->obsolete ? 0 : held));
         TRY(decode(arena, &cluster_scheduling_policy_snapshot_kind, &b, &snapshot, err));
         ret->snapshot = (const struct policy_snapshot *)snapshot;
