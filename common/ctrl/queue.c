@@ -30,10 +30,11 @@ struct alarm {
         uint8_t priority;
 };
 
+/* Small: of a first list there are as many as objects. */
 struct entry {
-        struct list node; /* on waiting[priority] while waiting */
-        int64_t since_us; /* when it began to wait, or to be worked on */
-        struct alarm asked, own;
+        struct list node;          /* on waiting[priority] while waiting */
+        int64_t since_us;          /* when it began to wait, or to be worked on */
+        struct alarm *asked, *own; /* NULL = none is set */
         uint32_t failures;
         uint8_t priority, again_priority, share;
         bool waiting, active, again;
@@ -61,6 +62,15 @@ static bool due_before(const struct heap_node *a, const struct heap_node *b)
         return x->due_ms != y->due_ms ? x->due_ms < y->due_ms : x->order < y->order;
 }
 
+static void entry_free(void *entry)
+{
+        struct entry *e = entry;
+
+        mem_free(e->asked);
+        mem_free(e->own);
+        mem_free(e);
+}
+
 struct work_queue *work_queue_new(struct loop *l, const struct queue_options *o)
 {
         struct work_queue *q = NEW(struct work_queue);
@@ -73,7 +83,7 @@ struct work_queue *work_queue_new(struct loop *l, const struct queue_options *o)
                 q->options.backoff_base_ms = BACKOFF_BASE_MS;
         if (q->options.backoff_max_ms <= 0)
                 q->options.backoff_max_ms = BACKOFF_MAX_MS;
-        map_init(&q->entries, MAP_BORROW_KEYS, mem_free);
+        map_init(&q->entries, MAP_BORROW_KEYS, entry_free);
         heap_init(&q->alarms, due_before);
         for (size_t i = 0; i < PRIORITIES; i++)
                 list_init(&q->waiting[i]);
@@ -104,7 +114,6 @@ static struct entry *entry_at(struct work_queue *q, const char *key)
                 return NULL;
         memcpy(e->key, key, n);
         list_init(&e->node);
-        e->asked.of = e->own.of = e;
         if (map_put(&q->entries, e->key, e) < 0) {
                 mem_free(e);
                 return NULL;
@@ -140,10 +149,25 @@ static void queue_now(struct work_queue *q, struct entry *e, enum queue_priority
         e->again = true;
 }
 
-static void fire(struct work_queue *q, struct alarm *a)
+static struct alarm **place_of(const struct alarm *a)
+{
+        return a->of->asked == a ? &a->of->asked : &a->of->own;
+}
+
+static void end_alarm(struct work_queue *q, struct alarm *a)
 {
         heap_remove(&q->alarms, &a->heap);
-        queue_now(q, a->of, a->priority);
+        *place_of(a) = NULL;
+        mem_free(a);
+}
+
+static void fire(struct work_queue *q, struct alarm *a)
+{
+        struct entry *e = a->of;
+        enum queue_priority p = a->priority;
+
+        end_alarm(q, a);
+        queue_now(q, e, p);
 }
 
 static void arm_timer(struct work_queue *q);
@@ -177,24 +201,30 @@ static void arm_timer(struct work_queue *q)
                 fire(q, a);
 }
 
-/* Replaces the alarm's former time. */
-static void set_alarm(struct work_queue *q, struct alarm *a, int64_t due_ms, enum queue_priority p)
+/* Replaces the alarm's former time. Without memory for it the key is tried at once. */
+static void set_alarm(struct work_queue *q, struct entry *e, struct alarm **place, int64_t due_ms,
+                      enum queue_priority p)
 {
+        struct alarm *a = *place ? *place : NEW(struct alarm);
+
         series_add(q->options.retries, 1);
+        if (!a) {
+                queue_now(q, e, p);
+                return;
+        }
         heap_remove(&q->alarms, &a->heap);
-        a->due_ms = due_ms;
-        a->order = q->order++;
-        a->priority = (uint8_t)p;
+        *a = (struct alarm){ .of = e, .due_ms = due_ms, .order = q->order++, .priority = (uint8_t)p };
+        *place = a;
         if (heap_push(&q->alarms, &a->heap) < 0)
-                queue_now(q, a->of, p);
+                fire(q, a);
         arm_timer(q);
 }
 
 static void drop_alarm(struct work_queue *q, struct alarm *a)
 {
-        if (!a->heap.place)
+        if (!a)
                 return;
-        heap_remove(&q->alarms, &a->heap);
+        end_alarm(q, a);
         arm_timer(q);
 }
 
@@ -218,8 +248,8 @@ int work_queue_add_after(struct work_queue *q, const char *key, int64_t delay_ms
         e = entry_at(q, key);
         if (!e)
                 return ERR_NO_MEMORY;
-        if (!e->asked.heap.place || due < e->asked.due_ms)
-                set_alarm(q, &e->asked, due, p);
+        if (!e->asked || due < e->asked->due_ms)
+                set_alarm(q, e, &e->asked, due, p);
         return 0;
 }
 
@@ -229,7 +259,7 @@ int work_queue_again_after(struct work_queue *q, const char *key, int64_t delay_
 
         if (!e)
                 return ERR_NO_MEMORY;
-        set_alarm(q, &e->own, loop_now_ms(q->loop) + MAX(delay_ms, 1), p);
+        set_alarm(q, e, &e->own, loop_now_ms(q->loop) + MAX(delay_ms, 1), p);
         return 0;
 }
 
@@ -255,7 +285,7 @@ int work_queue_add_backoff(struct work_queue *q, const char *key, int64_t longes
 
 static void drop_if_idle(struct work_queue *q, struct entry *e)
 {
-        if (!e->waiting && !e->active && !e->asked.heap.place && !e->own.heap.place && e->failures == 0)
+        if (!e->waiting && !e->active && !e->asked && !e->own && e->failures == 0)
                 map_remove(&q->entries, e->key);
 }
 
@@ -317,7 +347,7 @@ int work_queue_get(struct work_queue *q, int64_t deadline_ms, const char **ret_k
         q->n_waiting--;
         q->n_active++;
         series_observe(q->options.waited, lasted(q, e));
-        drop_alarm(q, &e->own);
+        drop_alarm(q, e->own);
         *ret_key = e->key;
         return 0;
 }
@@ -363,8 +393,8 @@ static void drop(struct work_queue *q, struct entry *e)
                 e->waiting = false;
                 q->n_waiting--;
         }
-        drop_alarm(q, &e->asked);
-        drop_alarm(q, &e->own);
+        drop_alarm(q, e->asked);
+        drop_alarm(q, e->own);
         e->again = false;
         e->failures = 0;
         drop_if_idle(q, e);
