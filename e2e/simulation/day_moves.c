@@ -222,6 +222,8 @@ static int change_policy(struct day *d, unsigned placement, struct error *err)
                 p->first = before.first;
                 return code;
         }
+        p->wanted_before = before.wanted;
+        p->wanted_ms = loop_now_ms(d->loop);
         day_note_fitting(d, placement, true);
         log_info(&d->log, "move", "policy", name, "wanted", LOG_INT(p->wanted), "tier", LOG_INT(p->tier));
         return 1;

@@ -30,7 +30,9 @@ struct day_placement {
         bool there;
         unsigned color; /* what its ConfigMap says */
         unsigned tier, wanted, first;
-        unsigned runs; /* made so far */
+        unsigned wanted_before;     /* until wanted_ms, and for a while after */
+        int64_t wanted_ms, late_ms; /* late: when a binding last came that had been on its way for long */
+        unsigned runs;              /* made so far */
         /* Of each member: live bindings by now, as the store has them; whether it fitted at some time since
          * the policy is as it is, so that it may have it still: what runs is not taken away for a label. */
         uint8_t live[DAY_MEMBERS + 1];
