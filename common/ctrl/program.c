@@ -5,6 +5,7 @@
 #include "common/base/memory.h"
 #include "common/base/text.h"
 #include "common/base/version.h"
+#include "common/loop/name_service.h"
 #include "common/net/http.h"
 
 int program_wait(struct program *p)
@@ -108,6 +109,8 @@ static int prepare(struct program *p)
 
         mem_hook_libraries();
         if (p->keeps_secrets && world_forbid_core_files(&err) < 0)
+                return fail(p, &err);
+        if (name_service_stand_alone(&err) < 0)
                 return fail(p, &err);
         return 0;
 }

@@ -1,0 +1,10 @@
+.PHONY: release release-check
+VERSION ?=
+ADDRESS ?=
+release: ## a release for amd64 and arm64 in build/release (VERSION=v1.2.3 is checked, ADDRESS=URL of krew's downloads)
+	@e2e/install-packages release
+	@release/run $(if $(VERSION),--version '$(VERSION)') $(if $(ADDRESS),--address '$(ADDRESS)')
+
+release-check: packages ## builds a release twice, elsewhere and otherwise, compares the bytes, and tries what is in it
+	@e2e/install-packages release
+	@e2e/release/run
