@@ -1,7 +1,7 @@
 .PHONY: release release-check
 VERSION ?=
 ADDRESS ?=
-release: ## a release for amd64 and arm64 in build/release (VERSION=v1.2.3 is checked, ADDRESS=URL of krew's downloads)
+release: ## a release for amd64 and arm64 in build/dist (VERSION=v1.2.3 is checked, ADDRESS=URL of krew's downloads)
 	@e2e/install-packages release
 	@release/run $(if $(VERSION),--version '$(VERSION)') $(if $(ADDRESS),--address '$(ADDRESS)')
 
