@@ -1,7 +1,9 @@
 #include "e2e/devcluster/store_internal.h"
 
 #define HISTORY_EVENTS_DEFAULT 10000
-#define HISTORY_BYTES_MAX (64u << 20) /* of superseded states kept alive per cluster */
+/* Of superseded states that are kept alive per cluster, with as many events or fewer; with more in
+ * proportion. */
+#define HISTORY_BYTES_MAX ((size_t)64 << 20)
 
 /* ---- event queues ---- */
 
@@ -70,9 +72,11 @@ void api_store_compact(struct cluster *c, size_t keep_events)
 
 static void trim_history(struct cluster *c)
 {
-        int64_t most = c->store->options.history_events;
-        api_store_compact(c, (size_t)(most > 0 ? most : HISTORY_EVENTS_DEFAULT));
-        while (c->history_bytes > HISTORY_BYTES_MAX && c->history.n > 1)
+        int64_t wanted = c->store->options.history_events;
+        size_t most = (size_t)(wanted > 0 ? wanted : HISTORY_EVENTS_DEFAULT);
+        size_t bytes = HISTORY_BYTES_MAX / HISTORY_EVENTS_DEFAULT * MAX(most, (size_t)HISTORY_EVENTS_DEFAULT);
+        api_store_compact(c, most);
+        while (c->history_bytes > bytes && c->history.n > 1)
                 forget_oldest(c);
 }
 
