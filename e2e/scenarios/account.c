@@ -14,7 +14,7 @@ extern const char hub_agent_rules_text[], hub_agent_select_rules_text[], hub_age
         member_agent_apply_rules_text[], hub_agent_member_policy_text[], hub_agent_eviction_policy_text[],
         hub_agent_budget_policy_text[], hub_agent_webhooks_rules_text[], hub_agent_webhooks_role_text[],
         hub_agent_sets_rules_text[], hub_agent_sources_rules_text[], hub_agent_impersonate_rules_text[],
-        rules_of_sets_text[]; /* rules.S */
+        hub_agent_shards_role_text[], rules_of_sets_text[]; /* rules.S */
 
 static const struct kube_resource accounts = { "", "v1", "serviceaccounts", "ServiceAccount", true };
 static const struct kube_resource roles = { RBAC, "v1", "clusterroles", "ClusterRole", false };
@@ -139,13 +139,13 @@ static int put_chart_policies(struct kube_client *k, const struct chart_policy *
         return 0;
 }
 
-/* By which replicas share the webhooks' certificate. */
-static int put_webhooks_role(struct kube_client *k, const char *account, struct error *err)
+/* By which replicas share what is in their namespace: the webhooks' certificate, leases of shards. */
+static int put_own_role(struct kube_client *k, const char *account, const char *name, const char *text,
+                        struct error *err)
 {
-        static const char name[] = "hub-agent-webhooks";
         json_t *rules = NULL;
 
-        TRY(yaml_parse(slice_of(hub_agent_webhooks_role_text), &rules, err));
+        TRY(yaml_parse(slice_of(text), &rules, err));
         TRY(put(k, &own_roles,
                 json_pack("{s:s, s:s, s:{s:s, s:s}, s:o}", "apiVersion", RBAC "/v1", "kind", "Role",
                           "metadata", "name", name, "namespace", SYSTEM_NAMESPACE, "rules", rules),
@@ -209,7 +209,9 @@ int fleet_make_account(struct fleet *f, const char *cluster, struct error *err)
         if (is_hub(cluster) && f->rule_policies)
                 TRY(put_chart_policies(k, rule_policies, n_rule_policies, err));
         if (is_hub(cluster) && f->webhooks)
-                TRY(put_webhooks_role(k, account, err));
+                TRY(put_own_role(k, account, "hub-agent-webhooks", hub_agent_webhooks_role_text, err));
+        if (is_hub(cluster) && f->shards)
+                TRY(put_own_role(k, account, "hub-agent-shards", hub_agent_shards_role_text, err));
         if (is_hub(cluster) && f->resource_sets)
                 TRY(put_sets_account(k, err));
         TRY(rules_of(f, cluster, &rules, err));

@@ -252,7 +252,7 @@ int fleet_set_up(struct fleet *f, int64_t deadline_ms, struct error *err)
         if (!f->prepared)
                 TRY(prepare_cluster(f, "hub", deadline_ms, err));
         else if (f->admission_policies || f->guard_policies || f->rule_policies || f->webhooks ||
-                 f->networking_agents || f->resource_sets)
+                 f->networking_agents || f->resource_sets || f->shards)
                 TRY(fleet_make_account(f, "hub", err));
         for (unsigned i = 0; i < f->n_hub_agents; i++) {
                 fleet_hub_agent_name(i, name);

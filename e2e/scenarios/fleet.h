@@ -37,9 +37,10 @@ struct fleet {
         bool admission_policies;       /* the hub agents keep admission policies, and have the rights */
         bool guard_policies;           /* the hub has the chart's policies of the guard rail */
         bool rule_policies;            /* and those that say what the other webhooks say of one object */
-        bool webhooks;                 /* the hub agents serve webhooks, and have the rights */
-        bool resource_sets;            /* the hub agents work on ResourceSets, and have the rights */
-        bool sources;            /* charts and their sources, too: files are kept below the scratch folder */
+        unsigned shards;    /* the hub agents share the placements in so many parts, and have the rights */
+        bool webhooks;      /* the hub agents serve webhooks, and have the rights */
+        bool resource_sets; /* the hub agents work on ResourceSets, and have the rights */
+        bool sources;       /* charts and their sources, too: files are kept below the scratch folder */
         bool networking_agents;  /* the hub agents expect two agents more of each member: a test plays them */
         bool collect_namespaces; /* theirs, too: --enable-namespace-collection-in-property-provider */
         const char *const *member_flags; /* more of theirs, about properties; ended by NULL; NULL = none */

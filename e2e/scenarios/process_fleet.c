@@ -239,6 +239,7 @@ static int start_hub_agent(struct program_fleet *p, unsigned index, struct error
                 config,
                 "--leader-elect=true",
                 metrics_flag(p, index),
+                arena_printf(&p->arena, "--shards=%u", p->fleet.shards),
                 "--health-probe-bind-address=0",
                 p->fleet.webhooks ? "--enable-webhook=true" : "--enable-webhook=false",
                 p->fleet.webhooks ? "--enable-guard-rail=true" : "--enable-guard-rail=false",

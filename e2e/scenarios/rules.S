@@ -4,7 +4,7 @@
         .global hub_agent_rules_text, hub_agent_select_rules_text, member_agent_rules_text
         .global member_agent_apply_rules_text, hub_agent_member_policy_text
         .global hub_agent_eviction_policy_text, hub_agent_budget_policy_text, hub_agent_policies_rules_text
-        .global hub_agent_webhooks_rules_text, hub_agent_webhooks_role_text
+        .global hub_agent_webhooks_rules_text, hub_agent_webhooks_role_text, hub_agent_shards_role_text
         .global hub_agent_report_back_rules_text, hub_agent_networking_rules_text
         .global hub_agent_sets_rules_text, hub_agent_sources_rules_text, hub_agent_impersonate_rules_text, rules_of_sets_text
 hub_agent_rules_text:
@@ -39,6 +39,9 @@ hub_agent_webhooks_rules_text:
         .byte 0
 hub_agent_webhooks_role_text:
         .incbin "charts/hub-agent/files/role-webhooks.yaml"
+        .byte 0
+hub_agent_shards_role_text:
+        .incbin "charts/hub-agent/files/role-shards.yaml"
         .byte 0
 member_agent_rules_text:
         .incbin "charts/member-agent/files/rules.yaml"

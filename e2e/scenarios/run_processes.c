@@ -149,6 +149,7 @@ static int run_scenario(struct task *t)
         f->guard_policies = t->scenario->guard_policies;
         f->rule_policies = t->scenario->rule_policies;
         f->webhooks = t->scenario->webhooks;
+        f->shards = t->scenario->shards;
         code = fleet_set_up(f, loop_now_ms(s->loop) + SET_UP_MS, t->err);
         if (code < 0)
                 error_wrap(t->err, "setting the fleet up");

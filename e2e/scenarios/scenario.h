@@ -47,7 +47,7 @@ struct step {
 struct scenario {
         struct arena arena;
         const char *name;
-        unsigned members, hub_agents;
+        unsigned members, hub_agents, shards;
         const char *namespace_account; /* NULL = none */
         bool collect_namespaces;
         const char **member_flags; /* ended by NULL; NULL = none */

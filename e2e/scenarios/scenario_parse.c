@@ -358,12 +358,13 @@ static int parse_flags(struct scenario *s, struct error *err)
 static int parse_all(struct scenario *s, struct error *err)
 {
         json_t *steps = NULL, *step;
-        int64_t members = 3, hub_agents = 1;
+        int64_t members = 3, hub_agents = 1, shards = 0;
         size_t i;
 
         TRY(doc_need_string(s->doc, "name", &s->name, err));
         TRY(doc_want_int(s->doc, "members", &members, err));
         TRY(doc_want_int(s->doc, "hubAgents", &hub_agents, err));
+        TRY(doc_want_int(s->doc, "shards", &shards, err));
         TRY(doc_want_string(s->doc, "namespaceAccount", &s->namespace_account, err));
         TRY(doc_want_bool(s->doc, "collectNamespaces", &s->collect_namespaces, err));
         TRY(parse_flags(s, err));
@@ -379,10 +380,13 @@ static int parse_all(struct scenario *s, struct error *err)
         if (hub_agents < 1 || hub_agents > 9)
                 return error_set(err, ERR_INVALID, "hubAgents: must be 1 to 9, is %lld",
                                  (long long)hub_agents);
+        if (shards && (shards < 2 || shards > 64))
+                return error_set(err, ERR_INVALID, "shards: must be 2 to 64, is %lld", (long long)shards);
         if (json_array_size(steps) == 0)
                 return error_set(err, ERR_INVALID, "steps: at least one is required");
         s->members = (unsigned)members;
         s->hub_agents = (unsigned)hub_agents;
+        s->shards = (unsigned)shards;
         s->n_steps = json_array_size(steps);
         s->steps = ARENA_NEW_ARRAY(&s->arena, struct step, s->n_steps);
         if (!s->steps)

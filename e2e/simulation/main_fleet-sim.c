@@ -25,6 +25,9 @@ static const char help[] =
         "                   a large fleet is played, which is another game\n"
         "  --heartbeat      seconds between heartbeats of a large fleet's members (default 60)\n"
         "  --hub-agents     hub agents, of which one leads (default by the seed, 1 or 2)\n"
+        "  --shards         in so many parts hub agents share the placements (default by the seed: none, or "
+        "2 to\n"
+        "                   8 from seed 7000000 on)\n"
         "  --minutes        virtual minutes of play before the peace (default 3)\n"
         "  --trace          writes what users did, what went wrong and what the agents said, with virtual "
         "times\n"
@@ -35,7 +38,7 @@ static const char help[] =
         "                   something was never played or hit\n";
 
 struct options {
-        uint64_t first, last, members, hub_agents, minutes, report, heartbeat;
+        uint64_t first, last, members, hub_agents, shards, minutes, report, heartbeat;
         const char *coverage;
         FILE *trace;
         bool shrink, no_page;
@@ -47,6 +50,7 @@ static bool run_seed(const struct options *o, uint64_t seed, struct coverage *co
         struct run_plan plan = { .seed = seed,
                                  .members = (unsigned)o->members,
                                  .hub_agents = (unsigned)o->hub_agents,
+                                 .shards = (unsigned)o->shards,
                                  .minutes = (unsigned)o->minutes,
                                  .no_page = o->no_page };
         struct run_result result;
@@ -167,6 +171,8 @@ static bool parse_option(struct options *o, int c)
                 return parse_number(optarg, 1, DAY_MEMBERS, &o->members);
         case 'a':
                 return parse_number(optarg, 1, 3, &o->hub_agents);
+        case 'd':
+                return parse_number(optarg, 2, 64, &o->shards);
         case 't':
                 return parse_number(optarg, 0, 10000, &o->minutes);
         case 'b':
@@ -191,19 +197,15 @@ static bool parse_option(struct options *o, int c)
 
 int main(int argc, char **argv)
 {
-        static const struct option longs[] = { { "seed", 1, NULL, 's' },
-                                               { "seeds", 1, NULL, 's' },
-                                               { "members", 1, NULL, 'm' },
-                                               { "hub-agents", 1, NULL, 'a' },
-                                               { "minutes", 1, NULL, 't' },
-                                               { "heartbeat", 1, NULL, 'b' },
-                                               { "trace", 1, NULL, 'f' },
-                                               { "coverage", 1, NULL, 'c' },
-                                               { "shrink", 0, NULL, 'k' },
-                                               { "without-page", 0, NULL, 'p' },
-                                               { "report", 1, NULL, 'r' },
-                                               { "help", 0, NULL, 'h' },
-                                               { 0 } };
+        static const struct option longs[] = {
+                { "seed", 1, NULL, 's' },         { "seeds", 1, NULL, 's' },
+                { "members", 1, NULL, 'm' },      { "hub-agents", 1, NULL, 'a' },
+                { "shards", 1, NULL, 'd' },       { "minutes", 1, NULL, 't' },
+                { "heartbeat", 1, NULL, 'b' },    { "trace", 1, NULL, 'f' },
+                { "coverage", 1, NULL, 'c' },     { "shrink", 0, NULL, 'k' },
+                { "without-page", 0, NULL, 'p' }, { "report", 1, NULL, 'r' },
+                { "help", 0, NULL, 'h' },         { 0 }
+        };
         struct options o = { .first = 1, .last = 1, .minutes = 3 };
         struct coverage *coverage;
         int c, code;

@@ -32,6 +32,7 @@
 
 /* the hub */
 extern const struct rule rule_one_leader;          /* who does not hold the lease writes nothing */
+extern const struct rule rule_shard_owner;         /* of a shard's placements nobody but its holder writes */
 extern const struct rule rule_live_bindings;       /* never above N, never two on one cluster */
 extern const struct rule rule_binding_after_works; /* no binding goes while its Works live */
 extern const struct rule rule_fresh_news;          /* nothing is told of a binding before its Works tell it */

@@ -196,8 +196,12 @@ static void tidy_at_rest(struct watch *w, void *state)
 {
         struct tidy charts = { w, "", "helmchart", RES_HELM_CHARTS, "", NULL, "latest.tar.gz" },
                     repositories = { w, "", "helmrepository", RES_HELM_REPOSITORIES, "", NULL, "index.yaml" };
-        const json_t *lease = watch_get(w, "hub", RES_LEASES, NAMESPACE_FLEET_SYSTEM, LEASE_HUB_AGENT);
+        char first[128];
+        const json_t *lease;
 
+        snprintf(first, sizeof(first), LEASE_HUB_AGENT "-shard-0-of-%u", watch_shards(w));
+        lease = watch_get(w, "hub", RES_LEASES, NAMESPACE_FLEET_SYSTEM,
+                          watch_shards(w) ? first : LEASE_HUB_AGENT);
         charts.leader = repositories.leader = or_empty(doc_get_string(lease, "spec.holderIdentity"));
         watch_folder(w, charts.leader, "helmchart/" WISH_SHELF, judge_folder, &charts);
         watch_folder(w, charts.leader, "helmrepository/" WISH_SHELF, judge_folder, &repositories);

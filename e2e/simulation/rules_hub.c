@@ -12,7 +12,7 @@ static void one_leader(struct watch *w, void *state, const struct change *c)
 
         /* An event says what happened, and decides nothing: it may come late. The webhooks' certificate is
          * made by whoever serves first. */
-        if (!rule_is_hub_agent(c->who) || text_equal(c->resource, RES_LEASES) ||
+        if (watch_shards(w) || !rule_is_hub_agent(c->who) || text_equal(c->resource, RES_LEASES) ||
             text_equal(c->resource, "/events") || text_equal(c->resource, "/secrets"))
                 return;
         lease = watch_get(w, "hub", RES_LEASES, NAMESPACE_FLEET_SYSTEM, LEASE_HUB_AGENT);

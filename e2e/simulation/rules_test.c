@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "common/ctrl/shards_plan.h"
 #include "e2e/simulation/rules_test.h"
 
 /* ---- the hub ---- */
@@ -26,6 +27,58 @@ static void only_the_leader_writes(void **state)
         assert_int_equal(w.judged, 1);
         put(&w, "hub-agent-2", "hub", RES_WORKS, "{'metadata':{'name':'w'}}");
         BROKEN(&w, "hub-agent-2 wrote placement.kubernetes-fleet.io/works /w while hub-agent leads");
+        close_watch(&w);
+}
+
+#define SHARD(k, holder)                                                                                     \
+        "{'metadata':{'name':'" LEASE_HUB_AGENT "-shard-" k                                                  \
+        "-of-2','namespace':'fleet-system'},'spec':{'holderIdentity':'" holder "'}}"
+#define APP_0 "{'metadata':{'name':'app-0'}}"
+
+static void of_a_shard_only_its_holder_writes(void **state)
+{
+        bool second = shard_of_key("app-0", 2);
+        struct watch w;
+
+        open_watch(&w, &rule_shard_owner);
+        w.shards = 2;
+        put(&w, "hub-agent", "hub", RES_LEASES, second ? SHARD("1", "hub-agent") : SHARD("0", "hub-agent"));
+        put(&w, "hub-agent-2", "hub", RES_LEASES,
+            second ? SHARD("0", "hub-agent-2") : SHARD("1", "hub-agent-2"));
+        put(&w, "hub-agent", "hub", RES_PLACEMENTS, APP_0);
+        put(&w, "player", "hub", RES_PLACEMENTS, APP_0);
+        put(&w, "hub-agent", "hub", RES_BINDINGS, BINDING("b0", "member-2", "app-0-0", "Bound"));
+        FINE(&w);
+        assert_int_equal(w.judged, 2);
+        w.now += 1000;
+        put(&w, "hub-agent-3", "hub", RES_LEASES,
+            second ? SHARD("1", "hub-agent-3") : SHARD("0", "hub-agent-3"));
+        w.now += 1000;
+        w.asked_ms = w.now - 1500; /* it was on its way */
+        put(&w, "hub-agent", "hub", RES_BINDINGS, BINDING("b0", "member-2", "app-0-1", "Bound"));
+        w.asked_ms = 0;
+        put(&w, "hub-agent-3", "hub", RES_PLACEMENTS, APP_0);
+        rest(&w);
+        FINE(&w);
+        put(&w, "hub-agent", "hub", RES_BINDINGS, BINDING("b0", "member-2", "app-0-2", "Bound"));
+        BROKEN(&w, second ? "hub-agent wrote " RES_BINDINGS " b0 of shard 1, which is not its own"
+                          : "hub-agent wrote " RES_BINDINGS " b0 of shard 0, which is not its own");
+        put(&w, "hub-agent-2", "hub", RES_PLACEMENTS, APP_0);
+        BROKEN(&w, second ? "hub-agent-2 wrote " RES_PLACEMENTS " app-0 of shard 1, which is not its own"
+                          : "hub-agent-2 wrote " RES_PLACEMENTS " app-0 of shard 0, which is not its own");
+        close_watch(&w);
+}
+
+static void when_all_rests_each_shard_has_an_owner(void **state)
+{
+        struct watch w;
+
+        open_watch(&w, &rule_shard_owner);
+        w.shards = 2;
+        put(&w, "hub-agent", "hub", RES_LEASES, SHARD("0", "hub-agent"));
+        put(&w, "hub-agent", "hub", RES_LEASES, SHARD("1", ""));
+        rest(&w);
+        BROKEN(&w, "1 of 2 shards have an owner");
         close_watch(&w);
 }
 
@@ -426,6 +479,8 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(only_the_leader_writes),
+                cmocka_unit_test(of_a_shard_only_its_holder_writes),
+                cmocka_unit_test(when_all_rests_each_shard_has_an_owner),
                 cmocka_unit_test(a_binding_goes_after_its_works),
                 cmocka_unit_test(one_group_of_snapshots_is_the_latest),
                 cmocka_unit_test(a_work_goes_after_its_objects),

@@ -27,7 +27,7 @@ struct watch {
         int64_t asked_ms;      /* asked_ms: what is shown was asked for then; 0 = now */
         bool unheard;          /* who asks from now on hears no answer */
         VEC(struct stored) stored;
-        unsigned judged;
+        unsigned judged, shards;
         char broken[512];
         struct watched_artifact {
                 const char *agent, *path;
@@ -39,6 +39,11 @@ struct watch {
 IN_PLACE const struct wish *watch_wish(const struct watch *w)
 {
         return &w->wish;
+}
+
+IN_PLACE unsigned watch_shards(const struct watch *w)
+{
+        return w->shards;
 }
 
 IN_PLACE int64_t watch_now(const struct watch *w)

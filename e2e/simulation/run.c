@@ -216,7 +216,7 @@ static int open_fleet(struct run *r, struct error *err)
                                        .faults = faults_table(r->faults),
                                        .changed = changed,
                                        .ctx = r };
-        struct watch_options w = { .wish = &r->wish, .coverage = r->coverage };
+        struct watch_options w = { .wish = &r->wish, .coverage = r->coverage, .shards = r->plan->shards };
 
         static const char *const member_flags[] = {
                 "--property-config-map=" WISH_TOLD_NAMESPACE "/" WISH_TOLD_MAP, "--property-provider=azure",
@@ -225,6 +225,7 @@ static int open_fleet(struct run *r, struct error *err)
 
         TRY(sim_fleet_open(&o, &r->player.fleet, err));
         r->player.fleet->member_flags = member_flags;
+        r->player.fleet->shards = r->plan->shards;
         r->player.fleet->webhooks = r->plan->seed % 2;
         r->player.fleet->guard_policies = r->plan->seed / 2 % 2;
         r->player.fleet->rule_policies = r->plan->seed % 4 == 0;
@@ -366,6 +367,8 @@ void run_plan_draw(struct run_plan *p)
 
         if (p->members == 0)
                 p->members = is_large ? many : few;
+        if (p->seed >= RUN_SHARDED_SEEDS && p->shards == 0)
+                p->shards = 2 + (unsigned)dice_below(&dice, 7);
         if (p->hub_agents == 0)
-                p->hub_agents = two ? 2 : 1;
+                p->hub_agents = p->shards ? 2 + dice_percent(&dice, 50) : two ? 2 : 1;
 }

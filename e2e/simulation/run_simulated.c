@@ -50,6 +50,7 @@ static void run_fiber(void *ctx)
         f->guard_policies = r->scenario->guard_policies;
         f->rule_policies = r->scenario->rule_policies;
         f->webhooks = r->scenario->webhooks;
+        f->shards = r->scenario->shards;
         r->code = fleet_set_up(f, loop_now_ms(r->loop) + SET_UP_MS, r->err);
         if (r->code < 0)
                 error_wrap(r->err, "setting the fleet up");

@@ -268,6 +268,7 @@ static void run_hub_agent(void *ctx)
                                        .log = &a->log,
                                        .hub = &a->hub,
                                        .leader_election = true,
+                                       .shards = a->sim->fleet.shards,
                                        .identity = a->name,
                                        .metrics_port = -1,
                                        .health_port = -1,

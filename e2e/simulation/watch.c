@@ -25,6 +25,7 @@ struct watch *watch_new(const struct watch_options *o)
         w->states = mem_calloc(w->n + 1, sizeof(void *));
         for (size_t i = 0; w->states && i < w->n; i++) {
                 if ((!watch_rules[i]->of_tables || (o->fleet && o->fleet->resource_sets)) &&
+                    (!watch_rules[i]->of_shards || o->shards) &&
                     (!watch_rules[i]->of_charts || (o->fleet && o->fleet->sources)) &&
                     (!watch_rules[i]->of_garden || (o->wish && o->wish->garden.there)))
                         coverage_expect_rule(o->coverage, watch_rules[i]->name);
@@ -75,6 +76,11 @@ int watch_verdict(const struct watch *w, struct error *err)
 const struct wish *watch_wish(const struct watch *w)
 {
         return w->options.wish;
+}
+
+unsigned watch_shards(const struct watch *w)
+{
+        return w->options.shards;
 }
 
 struct fleet *watch_fleet(const struct watch *w)

@@ -35,6 +35,7 @@ struct rule {
         bool of_tables;           /* has something to judge only where ResourceSets are played */
         bool of_charts;           /* or charts */
         bool of_garden;           /* or a Git repository */
+        bool of_shards;           /* or where hub agents share placements out */
 };
 extern const struct rule *const watch_rules[]; /* NULL-terminated; watch_rules.c */
 
@@ -42,6 +43,7 @@ struct watch_options {
         struct fleet *fleet;     /* of sim_fleet_open() */
         const struct wish *wish; /* what users have asked so far */
         struct coverage *coverage;
+        unsigned shards; /* that hub agents share; 0 = none */
 };
 struct watch *watch_new(const struct watch_options *o); /* NULL on no memory */
 struct watch *watch_free(struct watch *w);
@@ -53,6 +55,7 @@ int watch_verdict(const struct watch *w, struct error *err);
 
 /* ---- for rules ---- */
 const struct wish *watch_wish(const struct watch *w);
+unsigned watch_shards(const struct watch *w);
 struct fleet *watch_fleet(const struct watch *w);
 int64_t watch_now(const struct watch *w);
 int64_t watch_wall(const struct watch *w); /* the time of day, which moves can shift */

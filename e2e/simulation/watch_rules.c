@@ -2,6 +2,7 @@
 #include "e2e/simulation/rules.h"
 
 const struct rule *const watch_rules[] = { &rule_one_leader,
+                                           &rule_shard_owner,
                                            &rule_live_bindings,
                                            &rule_binding_after_works,
                                            &rule_fresh_news,
