@@ -79,12 +79,20 @@ static int take_name(struct reading *r, const char *chars, char ret[NAME_MAX_LEN
         return 0;
 }
 
-static int take_text(struct reading *r) /* "..." */
+/* The quote that ends the text which begins here, or the end of all. */
+static const char *end_of_text(const char *quote)
 {
-        const char *end = r->at + 1;
+        const char *end = quote + 1;
 
         while (*end && *end != '"')
                 end += *end == '\\' && end[1] ? 2 : 1;
+        return end;
+}
+
+static int take_text(struct reading *r) /* "..." */
+{
+        const char *end = end_of_text(r->at);
+
         if (!*end)
                 return error_set(r->err, ERR_INVALID, "a text does not end in: %s", r->text);
         TRY(put(r, r->at, (size_t)(end + 1 - r->at)));
@@ -229,8 +237,12 @@ static int check_lists(struct reading *r)
                 size_t n = strspn(at, NAME_CHARS);
                 char word[NAME_MAX_LEN];
 
+                if (*at == '"') { /* it ends: all was read once */
+                        at = end_of_text(at) + 1;
+                        continue;
+                }
                 if (n == 0 || n >= sizeof(word)) {
-                        at += *at == '"' ? 1 + strcspn(at + 1, "\"") + 1 : n ? n : 1;
+                        at += n ? n : 1;
                         continue;
                 }
                 memcpy(word, at, n);
