@@ -20,6 +20,9 @@ struct fleet_ops {
         int (*exit_code)(struct fleet *f, const char *agent, int *ret, struct error *err);
         /* Cuts or heals the network between an agent and the hub's API server. */
         int (*set_link)(struct fleet *f, const char *agent, bool up, struct error *err);
+        /* Stops the program in the middle of whatever it does, and lets it go on. Where agents are no
+         * programs of their own nothing gets through to them or from them meanwhile. */
+        int (*set_frozen)(struct fleet *f, const char *agent, bool frozen, struct error *err);
         /* Workloads that match stay unavailable until ready again; NULL = any. */
         int (*set_ready)(struct fleet *f, const char *cluster, const char *kind, const char *ns,
                          const char *name, bool ready, struct error *err);

@@ -126,6 +126,11 @@ int process_pid(const struct process *p)
         return process_running(p) ? p->handle.pid : 0;
 }
 
+int process_signal(struct process *p, int signal)
+{
+        return p && process_running(p) && uv_process_kill(&p->handle, signal) == 0 ? 0 : -1;
+}
+
 int process_wait(struct process *p, int64_t deadline_ms)
 {
         while (!p->closed)

@@ -9,8 +9,9 @@ struct process;
 int process_start(struct loop *l, const char *const *argv, const char *const *environment,
                   const char *log_path, struct process **ret, struct error *err);
 bool process_running(const struct process *p);
-int process_exit_code(const struct process *p); /* or 128 + signal; -1 while it runs */
-int process_pid(const struct process *p);       /* 0 if it does not run */
+int process_exit_code(const struct process *p);    /* or 128 + signal; -1 while it runs */
+int process_pid(const struct process *p);          /* 0 if it does not run */
+int process_signal(struct process *p, int signal); /* -1: it does not run, or could not be told */
 /* Parks until it has ended (0), the deadline (ERR_TIMEOUT) or cancellation. */
 int process_wait(struct process *p, int64_t deadline_ms);
 /* Sends the signal and parks until the process has ended; after `patience_ms` it is killed. Frees p. Returns

@@ -383,6 +383,16 @@ static int set_link(struct fleet *f, const char *name, bool up, struct error *er
         return 0;
 }
 
+static int set_frozen(struct fleet *f, const char *name, bool frozen, struct error *err)
+{
+        unsigned i = 0;
+
+        TRY(find_agent(f, name, &i, err));
+        if (process_signal(of(f)->agents[i].process, frozen ? SIGSTOP : SIGCONT) == 0)
+                return 0;
+        return error_set(err, ERR_INVALID, "%s does not run", name);
+}
+
 /* ---- life ---- */
 
 static struct fleet *close_fleet(struct fleet *f)
@@ -405,8 +415,8 @@ static struct fleet *close_fleet(struct fleet *f)
         return NULL;
 }
 
-static const struct fleet_ops ops = { get_client, start_agent, stop_agent,     exit_code,
-                                      set_link,   set_ready,   restart_server, close_fleet };
+static const struct fleet_ops ops = { get_client, start_agent, stop_agent,     exit_code,  set_link,
+                                      set_frozen, set_ready,   restart_server, close_fleet };
 
 static int start_own_server(struct program_fleet *p, const struct process_fleet_options *o, struct error *err)
 {

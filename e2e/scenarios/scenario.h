@@ -20,6 +20,8 @@ enum step_type {
         STEP_KILL,
         STEP_ENDED,
         STEP_CUT,
+        STEP_FREEZE,
+        STEP_THAW,
         STEP_HEAL,
         STEP_READINESS,
         STEP_RESTART_SERVER,

@@ -31,6 +31,8 @@ static const struct step_form forms[] = {
         { "ended", STEP_ENDED, "agent! code! within" },
         { "cut", STEP_CUT, "agent!" },
         { "heal", STEP_HEAL, "agent!" },
+        { "freeze", STEP_FREEZE, "agent!" },
+        { "thaw", STEP_THAW, "agent!" },
         { "readiness", STEP_READINESS, "cluster! kind namespace name ready!" },
         { "restartServer", STEP_RESTART_SERVER, "" },
         { "remember", STEP_REMEMBER, "cluster apiVersion! kind! namespace selector" },

@@ -587,6 +587,10 @@ static int run_agent_step(struct run *r, const struct step *st)
                 return ops->set_link(r->f, agent, false, r->err);
         case STEP_HEAL:
                 return ops->set_link(r->f, agent, true, r->err);
+        case STEP_FREEZE:
+                return ops->set_frozen(r->f, agent, true, r->err);
+        case STEP_THAW:
+                return ops->set_frozen(r->f, agent, false, r->err);
         default:
                 UNREACHABLE();
         }

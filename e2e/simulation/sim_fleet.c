@@ -666,8 +666,13 @@ static struct fleet *close_fleet(struct fleet *f)
         return NULL;
 }
 
-static const struct fleet_ops ops = { get_client, start_agent, stop_agent,     exit_code,
-                                      set_link,   set_ready,   restart_server, close_fleet };
+static int set_frozen(struct fleet *f, const char *agent, bool frozen, struct error *err)
+{
+        return set_link(f, agent, !frozen, err);
+}
+
+static const struct fleet_ops ops = { get_client, start_agent, stop_agent,     exit_code,  set_link,
+                                      set_frozen, set_ready,   restart_server, close_fleet };
 
 static int open_all(struct sim_fleet *sim, struct error *err)
 {
