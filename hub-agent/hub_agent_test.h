@@ -21,6 +21,8 @@ struct fleet {
         bool probed; /* /readyz and what stands beside it are answered at PROBES */
         const char *default_service_account, *resource_set_account, *watch_configs;
         bool leader_election;
+        unsigned shards;
+        const char *identity;
         const struct flag_strings *override_managers;
         const struct resource_set_pace *resource_set_pace;
         const struct source_options *sources;
@@ -82,6 +84,8 @@ static inline void agent_fiber(void *ctx)
                                        .hub = &f->rig->endpoint,
                                        .metrics = f->metrics,
                                        .leader_election = f->leader_election,
+                                       .shards = f->shards,
+                                       .identity = f->identity,
                                        .without_staged_runs = f->without_staged_runs,
                                        .no_external_snapshots = f->no_external_snapshots,
                                        .without_evictions = f->without_evictions,
