@@ -67,6 +67,46 @@ static void a_key_added_twice_comes_once(void **state)
         with_queue(body_dedup);
 }
 
+static void add_of(struct fixture *f, const char *key, unsigned share)
+{
+        assert_int_equal(work_queue_add(f->queue, key, QUEUE_NORMAL), 0);
+        work_queue_set_share(f->queue, key, share);
+}
+
+static void body_shares(struct fixture *f)
+{
+        const char *key;
+
+        add_of(f, "active", 1);
+        key = get(f);
+        add_of(f, "active", 1); /* again, once it is done */
+        add_of(f, "waits", 1);
+        add_of(f, "stays", 2);
+        add_of(f, "last", 63);
+        assert_int_equal(work_queue_add_after(f->queue, "later", 20, QUEUE_NORMAL), 0);
+        work_queue_set_share(f->queue, "later", 1);
+        assert_int_equal(work_queue_share(f->queue, "last"), 63);
+        assert_int_equal(work_queue_share(f->queue, "unknown"), -1);
+        work_queue_drop_shares(f->queue, (uint64_t)1 << 1 | (uint64_t)1 << 63);
+        assert_int_equal(work_queue_depth(f->queue), 1);
+        assert_int_equal(work_queue_delayed(f->queue), 0);
+        assert_int_equal(work_queue_active(f->queue), 1);
+        assert_int_equal(work_queue_share(f->queue, "waits"), -1); /* nothing is left of it */
+        work_queue_done(f->queue, key);
+        key = get(f);
+        assert_string_equal(key, "stays");
+        assert_int_equal(work_queue_add_backoff(f->queue, key, INT64_MAX), 0);
+        work_queue_drop(f->queue, key);
+        work_queue_done(f->queue, key);
+        assert_int_equal(work_queue_share(f->queue, "stays"), -1);
+        assert_int_equal(work_queue_get(f->queue, loop_now_ms(f->loop) + 500, &key), ERR_TIMEOUT);
+}
+
+static void what_is_dropped_by_its_share_comes_no_more_and_leaves_nothing(void **state)
+{
+        with_queue(body_shares);
+}
+
 static void body_active(struct fixture *f)
 {
         const char *key;
@@ -475,6 +515,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(a_key_added_twice_comes_once),
+                cmocka_unit_test(what_is_dropped_by_its_share_comes_no_more_and_leaves_nothing),
                 cmocka_unit_test(a_key_is_never_active_twice_and_an_add_meanwhile_is_not_lost),
                 cmocka_unit_test(edits_overtake_the_backlog_also_when_queued_behind_it),
                 cmocka_unit_test(who_is_asked_for_again_keeps_its_place),
