@@ -198,7 +198,9 @@ static void expire(struct shards *s)
         for (unsigned k = 0; k < s->o.n; k++)
                 if (s->at[k].state != SHARD_FREE && (!joined || !holds(s, &s->at[k].lease)))
                         gone |= SHARD_BIT(k);
-        lose(s, gone, joined ? "its lease could not be renewed in time" : "the layout's lease could not be renewed in time");
+        lose(s, gone,
+             joined ? "its lease could not be renewed in time"
+                    : "the layout's lease could not be renewed in time");
 }
 
 static void arm_lapse(struct shards *s);
