@@ -503,14 +503,20 @@ static void page_request(const struct paging *p, struct call *c, struct buf *pat
 static int ask_for_page(struct kube_client *k, const struct paging *p, const struct call *c,
                         struct arena *arena, struct http_response *ret, struct error *err)
 {
+        /* Whoever waits but shortly for an answer is not kept longer by this. */
+        int64_t most_ms = k->call_deadline_ms ? MIN(k->call_deadline_ms, BUSY_MOST_MS) : BUSY_MOST_MS;
+
         for (unsigned tries = 1;; tries++) {
                 struct error own;
-                int code = perform(k, c, arena, ret, &own);
-                int64_t wait_ms = own.retry_after_ms ? (int64_t)own.retry_after_ms : BUSY_MS;
+                int64_t wait_ms;
+                int code;
 
+                error_clear(&own);
+                code = perform(k, c, arena, ret, &own);
                 if (code >= 0)
                         return code;
-                if (code != ERR_TOO_MANY || !p->begun || tries == BUSY_TRIES || wait_ms > BUSY_MOST_MS) {
+                wait_ms = own.retry_after_ms ? (int64_t)own.retry_after_ms : BUSY_MS;
+                if (code != ERR_TOO_MANY || !p->begun || tries == BUSY_TRIES || wait_ms > most_ms) {
                         if (err)
                                 *err = own;
                         return code;
