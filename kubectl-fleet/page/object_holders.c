@@ -174,14 +174,15 @@ static int by_number(const void *a, const void *b)
         return (x > y) - (x < y);
 }
 
+/* By its whole selector, or by its beginning: then with the comma, as a name may begin another. */
 static const struct page_need *need_of_placement(const struct page_look *l, const struct kind *kind,
-                                                 const struct holder *h, const char *selector)
+                                                 const struct holder *h, const char *selector,
+                                                 bool (*is)(const char *, const char *))
 {
         const struct page_need *n;
 
         for (size_t i = 0; (n = page_need_of(l, kind, i)); i++)
-                if (text_equal(n->fetch.ns, h->placement->object.meta.ns) &&
-                    text_starts_with(n->fetch.selector, selector))
+                if (text_equal(n->fetch.ns, h->placement->object.meta.ns) && is(n->fetch.selector, selector))
                         return n;
         return NULL;
 }
@@ -191,7 +192,8 @@ static int indices_of(const struct page_look *l, const struct holder *h, struct 
 {
         const struct object_meta *m = &h->placement->object.meta;
         const char *of = selector_of(l->arena, LABEL_PARENT_PLACEMENT, m->name);
-        const struct page_need *need = of ? need_of_placement(l, scope_of(m->ns)->binding, h, of) : NULL;
+        const struct page_need *need =
+                of ? need_of_placement(l, scope_of(m->ns)->binding, h, of, text_equal) : NULL;
         const struct object_list *bindings = need ? &need->fetch.result : NULL;
         size_t n = 0, unique = 0;
 
@@ -356,7 +358,7 @@ int holder_read_revisions(const struct page_look *l, const struct wanted *w, str
         const struct object_meta *m = &h->placement->object.meta;
         const char *of = arena_printf(l->arena, "%s=%s,", LABEL_PARENT_PLACEMENT, m->name);
         const struct page_need *need =
-                of ? need_of_placement(l, scope_of(m->ns)->resource_snapshot, h, of) : NULL;
+                of ? need_of_placement(l, scope_of(m->ns)->resource_snapshot, h, of, text_starts_with) : NULL;
 
         if (!of)
                 return ERR_NO_MEMORY;

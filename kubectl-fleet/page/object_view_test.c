@@ -326,6 +326,21 @@ static void revisions_tell_where_a_status_names_no_objects(void **state)
         assert_has(scene_head(s), "{'progress':{'done':2,'busy':1,'total':3}}");
 }
 
+/* The one whose status tells is read first, and its name begins with the other's. */
+static void a_placement_whose_name_begins_another_has_its_own_bindings(void **state)
+{
+        struct scene *s = *state;
+
+        set_mixed(s);
+        place(s, "web-2", SELECTED);
+        bind(s, "web-2", "delta", "'conditions':[" WELL "]");
+        scene_look(s, view);
+        assert_int_equal(scene_rows(s, "clusters"), 4);
+        assert_has(cluster(s, "delta /web-2 crp"), "{'word':'available','revision':'3'}");
+        assert_has(cluster(s, "alpha /web crp"), "{'word':'available','revision':'3'}");
+        assert_has(cluster(s, "bravo /web crp"), "{'word':'not in revision 4','absent':true}");
+}
+
 static void during_a_rollout_clusters_of_before_may_not_have_it_yet(void **state)
 {
         struct scene *s = *state;
@@ -520,6 +535,7 @@ int main(void)
                 SCENE_TEST(more_placements_than_are_read_are_named),
                 SCENE_TEST(what_comes_in_an_envelope_is_known_while_it_is_not_well),
                 SCENE_TEST(revisions_tell_where_a_status_names_no_objects),
+                SCENE_TEST(a_placement_whose_name_begins_another_has_its_own_bindings),
                 SCENE_TEST(during_a_rollout_clusters_of_before_may_not_have_it_yet),
                 SCENE_TEST(the_link_tells_where_it_was_found_though_nothing_selects_it_now),
                 SCENE_TEST(what_is_well_in_an_envelope_is_found_there),
