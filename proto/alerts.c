@@ -10,6 +10,8 @@ LABELS(by_status, "job", "apply_status");
 
 /* Only what the leader says holds: who led before keeps its series until it ends. */
 #define OF_LEADER " and on (job, instance) (@leader_election_master_status == 1)"
+/* What belongs to placements: with --shards each holder of some says it of its own. */
+#define OF_HOLDER " and on (job, instance) (@leader_election_master_status == 1 or @argosy_shards_held > 0)"
 /* A counter that is there only from its first event on: its beginning is no increase to Prometheus. */
 #define HAPPENED(series, range)                                                                              \
         "increase(" series "[" range "]) > 0 or (" series " > 0 unless " series " offset " range ")"
@@ -27,7 +29,7 @@ const struct recorded recorded_series[] = {
           "histogram_quantile(0.99, sum by (job, verb, le)"
           " (rate(@argosy_api_request_duration_seconds_bucket[5m])))" },
         { "argosy:placements:count", METRIC_OF_HUB, by_condition,
-          "count by (job, conditionType) (@fleet_workload_placement_status_last_timestamp_seconds" OF_LEADER
+          "count by (job, conditionType) (@fleet_workload_placement_status_last_timestamp_seconds" OF_HOLDER
           ")" },
         { "argosy:manifests:rate5m", METRIC_OF_MEMBER, by_status,
           "sum by (job, apply_status) (rate(@fleet_manifest_processing_requests_total[5m]))" },
@@ -48,7 +50,7 @@ const char *const severities[] = {
 /* A run keeps the series of all states that it was in: it is in the one with the newest time. */
 #define RUN_IS(state)                                                                                        \
         "max " BY_RUN "(" RUN state ") == on (job, instance, exported_namespace, name) max " BY_RUN "(" RUN  \
-        ")" OF_LEADER
+        ")" OF_HOLDER
 #define NAMED "{{ with $labels.exported_namespace }}{{ . }}/{{ end }}{{ $labels.name }}"
 
 const struct alert alerts[] = {
@@ -115,11 +117,11 @@ const struct alert alerts[] = {
           "Nothing is heard of {{ $value | humanizePercentage }} of the members." },
         { "ArgosyPlacementNotScheduled", METRIC_OF_HUB, SEVERITY_WARNING, "15m",
           "count " BY_PLACEMENT "(@" PLACEMENT
-          "{conditionType=~\".*Scheduled\",status=\"False\"}) > 0" OF_LEADER,
+          "{conditionType=~\".*Scheduled\",status=\"False\"}) > 0" OF_HOLDER,
           "Placement " NAMED " does not find the clusters that it wants, or its selectors cannot be used." },
         { "ArgosyPlacementNotAvailable", METRIC_OF_HUB, SEVERITY_WARNING, "30m",
           "count " BY_PLACEMENT "(@" PLACEMENT
-          "{conditionType!=\"Completed\",conditionType!~\".*Scheduled\"}) > 0" OF_LEADER,
+          "{conditionType!=\"Completed\",conditionType!~\".*Scheduled\"}) > 0" OF_HOLDER,
           "Placement " NAMED " has not been rolled out, applied and available for half an hour." },
         { "ArgosyUpdateRunWaits", METRIC_OF_HUB, SEVERITY_INFO, "4h",
           RUN_IS("{condition=\"Progressing\",reason=\"UpdateRunWaiting\"}"),

@@ -2,6 +2,7 @@
 
 #define RANGE "[$__rate_interval]"
 #define LEADER " and on (job, instance) (@leader_election_master_status == 1)"
+#define HOLDER " and on (job, instance) (@leader_election_master_status == 1 or @argosy_shards_held > 0)"
 #define P99(series, by) "histogram_quantile(0.99, sum by (" by ", le) (rate(@" series "_bucket" RANGE ")))"
 
 const struct panel panels[] = {
@@ -33,7 +34,7 @@ const struct panel panels[] = {
           "short",
           "Placements that are not yet rolled out, applied and available everywhere.",
           { { "count(@fleet_workload_placement_status_last_timestamp_seconds{conditionType!="
-              "\"Completed\"}" LEADER ") or vector(0)",
+              "\"Completed\"}" HOLDER ") or vector(0)",
               "under way" } } },
         { NULL,
           "Connections that cannot be used",
@@ -72,7 +73,7 @@ const struct panel panels[] = {
           false,
           "short",
           "The first condition on the way that is not True; Completed is the end.",
-          { { "count by (conditionType) (@fleet_workload_placement_status_last_timestamp_seconds" LEADER ")",
+          { { "count by (conditionType) (@fleet_workload_placement_status_last_timestamp_seconds" HOLDER ")",
               "{{conditionType}}" } } },
         { NULL,
           "Members",

@@ -1,9 +1,11 @@
 """Series under which each alert is raised, and others under which it is not: for `promtool test rules`.
 
 A case: the alert; the charts whose rules have it; series that raise it; how many are raised; series that do not. A
-series is `name{labels}` without job and instance, and its values a minute apart in promtool's notation (`a+bxn`: n more,
-each greater by b); all of them hold from minute 0 on. `at` is the minute that is looked at, by then whatever the rule
-waits for has passed; one minute before its `for` nothing may be raised yet.
+series is `name{labels}` without job, and without instance where there is one only; its values are a minute apart in
+promtool's notation (`a+bxn`: n more, each greater by b); all of them hold from minute 0 on. `at` is the minute that is looked
+at, by then whatever the rule waits for has passed; one minute before its `for` nothing may be raised yet.
+
+A value: a recorded series, or "panel" and a panel's title; the chart; series; what its query's samples add up to.
 """
 
 BOTH = ("hub-agent", "member-agent")
@@ -12,6 +14,10 @@ MEMBER = ("member-agent",)
 
 LEADS = {"leader_election_master_status{name=\"l\"}": "1x400"}
 FOLLOWS = {"leader_election_master_status{name=\"l\"}": "0x400"}
+# Two replicas with --shards and one that lost its shards, of which the first leads.
+SHARED = {'leader_election_master_status{instance="a",name="l"}': "1x400", 'argosy_shards_held{instance="a"}': "2x400",
+          'leader_election_master_status{instance="b",name="l"}': "0x400", 'argosy_shards_held{instance="b"}': "2x400",
+          'leader_election_master_status{instance="c",name="l"}': "0x400", 'argosy_shards_held{instance="c"}': "0x400"}
 PLACEMENT = "fleet_workload_placement_status_last_timestamp_seconds"
 RUN = "fleet_workload_update_run_status_last_timestamp_seconds"
 MANIFESTS = "fleet_manifest_processing_requests_total"
@@ -27,6 +33,10 @@ def placement(condition, status="False", name="web", namespace=""):
 def run(condition, reason, status="False", seen="100", name="r"):
     return {f'{RUN}{{exported_namespace="",name="{name}",state="Run",condition="{condition}",status="{status}",'
             f'reason="{reason}",failureType="none"}}': f"{seen}x400"}
+
+
+def at(instance, given):
+    return {name.replace("{", f'{{instance="{instance}",', 1): values for name, values in given.items()}
 
 
 def manifests(apply="Applied", available="Available", drift="NotFound", grows=3):
@@ -96,6 +106,24 @@ CASES = [
     ("ArgosyUpdateRunFailed", HUB,
      {**LEADS, **run("Succeeded", "UpdateRunFailed"), **run("Initialized", "UpdateRunInitializedFailed", name="s")}, 2,
      {**LEADS, **run("Succeeded", "UpdateRunSucceeded", "True", "101")}),
+    # A placement, or a run, is shown by who holds its shard, which need not be the one that leads.
+    ("ArgosyPlacementNotScheduled", HUB,
+     {**SHARED, **at("a", placement("ClusterResourcePlacementScheduled")),
+      **at("b", placement("ClusterResourcePlacementScheduled", name="other"))},
+     2, {**SHARED, **at("c", placement("ClusterResourcePlacementScheduled"))}),
+    ("ArgosyPlacementNotAvailable", HUB,
+     {**SHARED, **at("a", placement("ClusterResourcePlacementApplied")),
+      **at("b", placement("ClusterResourcePlacementApplied", name="other"))},
+     2, {**SHARED, **at("c", placement("ClusterResourcePlacementApplied"))}),
+    ("ArgosyUpdateRunWaits", HUB, {**SHARED, **at("b", run("Progressing", "UpdateRunWaiting"))}, 1,
+     {**SHARED, **at("c", run("Progressing", "UpdateRunWaiting"))}),
+    ("ArgosyUpdateRunStuck", HUB, {**SHARED, **at("b", run("Progressing", "UpdateRunStuck"))}, 1,
+     {**SHARED, **at("c", run("Progressing", "UpdateRunStuck"))}),
+    ("ArgosyUpdateRunFailed", HUB, {**SHARED, **at("b", run("Succeeded", "UpdateRunFailed"))}, 1,
+     {**SHARED, **at("c", run("Succeeded", "UpdateRunFailed"))}),
+    # What is not shared out is shown by the leader alone.
+    ("ArgosyMemberNotHeard", HUB, {**SHARED, **at("a", {'argosy_member_heard{name="m"}': "0x400"})}, 1,
+     {**SHARED, **at("b", {'argosy_member_heard{name="m"}': "0x400"})}),
     ("ArgosyWebhookErrors", HUB, {'controller_runtime_webhook_requests_total{webhook="/v",code="500"}': "0+1x400"}, 1,
      {'controller_runtime_webhook_requests_total{webhook="/v",code="200"}': "0+1x400"}),
     ("ArgosyWebhookCertificate", HUB, {"certwatcher_read_certificate_errors_total": "0+1x400"}, 1,
@@ -121,4 +149,14 @@ CASES = [
     ("ArgosyObjectSetStuck", MEMBER, {**LEADS, 'argosy_object_sets{state="Active",reason="Blocked"}': "1x400"}, 1,
      {**LEADS, 'argosy_object_sets{state="Archived",reason="Blocked"}': "1x400",
       'argosy_object_sets{state="Active",reason="RollingOut"}': "3x400"}),
+]
+
+THREE = {**at("a", placement("ClusterResourcePlacementApplied")), **at("b", placement("ClusterResourcePlacementApplied", name="b")),
+         **at("c", placement("ClusterResourcePlacementApplied", name="c"))}
+VALUES = [
+    ("argosy:placements:count", "hub-agent", {**LEADS, **placement("ClusterResourcePlacementApplied")}, 1),
+    ("argosy:placements:count", "hub-agent", {**FOLLOWS, **placement("ClusterResourcePlacementApplied")}, None),
+    ("argosy:placements:count", "hub-agent", {**SHARED, **THREE}, 2),
+    ("panel Placements under way", "hub-agent", {**SHARED, **THREE}, 2),
+    ("panel Placements by how far they are", "hub-agent", {**SHARED, **THREE}, 2),
 ]

@@ -12,7 +12,7 @@ import re
 import subprocess
 import sys
 
-from cases import CASES
+from cases import CASES, VALUES
 
 CHARTS = ("hub-agent", "member-agent")
 GIVEN = {"job", "instance", "namespace", "pod", "exported_namespace", "le"}
@@ -200,7 +200,8 @@ def minutes(text):
 def series(given):
     for name, values in given.items():
         bare, _, labels = name.partition("{")
-        labels = 'job="JOB",instance="i"' + ("," + labels[:-1] if labels else "")
+        own = [] if "instance=" in labels else ['instance="i"']
+        labels = ",".join(['job="JOB"', *own, *([labels[:-1]] if labels else [])])
         yield {"series": f"{bare}{{{labels}}}", "values": values}
 
 
@@ -223,6 +224,18 @@ def tests_of(chart):
                "promql_expr_test": [raised(alert, t, 0) for t in (at, at + 60)]}
 
 
+def value_tests_of(chart):
+    queries = {}
+    for where, query in expressions_of(chart):
+        queries.setdefault(where, query.replace('"$job"', '".+"').replace('"$instance"', '".+"'))
+    for where, of, given, value in VALUES:
+        if chart != of:
+            continue
+        samples = [] if value is None else [{"labels": "{}", "value": value}]
+        yield {"interval": "1m", "name": f"{where} is {value}", "input_series": list(series(given)),
+               "promql_expr_test": [{"expr": f"sum({queries[where]})", "eval_time": "20m", "exp_samples": samples}]}
+
+
 def said(*command):
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     if done.returncode:
@@ -241,7 +254,7 @@ def promtool(folder):
         check(f"{chart}: promtool takes the rules", said("promtool", "check", "rules", rules_path(chart)))
         with open(f"{folder}/{chart}.yaml", "w", encoding="utf-8") as f:
             f.write(read(rules_path(chart)))
-        tests = list(tests_of(chart))
+        tests = [*tests_of(chart), *value_tests_of(chart)]
         # One run for all of them; only what fails is run alone, so that it gets its name.
         good = not any(True for _ in said("promtool", "test", "rules", written(folder, chart, tests)))
         for test in tests:
