@@ -2,7 +2,8 @@
 """Says what a release is made of.
 
   parts.py spdx OUT WORK VERSION COMMIT FILE...   SPDX 2.3 in JSON: our files, and the packages in them
-  parts.py notices OUT WORK                       the copyright files of all these packages, word by word
+  parts.py notices OUT WORK                       the copyright files of all these packages, word by word, and the licences that
+                                                  they point to on a Debian system
 
 WORK/PLATFORM has the sysroot, and linked/PROGRAM.map, the linker's word on what each program took from which library. Packages and
 versions are those of packages.lock. A licence is named where Debian's copyright file says it in a form for machines ("Files: *").
@@ -22,6 +23,9 @@ LICENCES = {
     "GPL-2": "GPL-2.0-only", "GPL-2+": "GPL-2.0-or-later", "GPL-3+": "GPL-3.0-or-later", "LGPL-2.1+": "LGPL-2.1-or-later",
     "GPL-2+ or LGPL-3+": "GPL-2.0-or-later OR LGPL-3.0-or-later",
 }
+COMMON = "/usr/share/common-licenses/"
+# gzip's copyright file points to one that never was, below words that speak of version 1.3.
+MISNAMED = {"GFDL-3": "GFDL-1.3"}
 
 
 def read(path):
@@ -98,6 +102,17 @@ class Parts:
         if package.kind == "source":
             return os.path.join(self.work, self.platforms[0], "libraries/lib", package.name + ".copyright")
         return os.path.join(self.work, platform, "sysroot/usr/share/doc", package.name, "copyright")
+
+    def common_licences(self, package):
+        """Names of Debian's common licences that its copyright file points to; all, where it points to their folder."""
+        folder = os.path.join(self.work, self.platforms[0], "sysroot" + COMMON)
+        names = set()
+        for name in re.findall(COMMON + r"((?:[A-Za-z0-9]+(?:[.+-]+[A-Za-z0-9]+)*)?)", read(self.copyright_file(package))):
+            names.update([MISNAMED.get(name, name)] if name else os.listdir(folder))
+        for name in sorted(names):
+            if not os.path.exists(os.path.join(folder, name)):
+                sys.exit(f"release: {package.name}: its copyright file points to {COMMON}{name}, which the sysroot does not have")
+        return {COMMON + name: read(os.path.join(folder, name)) for name in sorted(names)}
 
     def used_packages(self):
         """In a fixed order, each package of sources once."""
@@ -193,11 +208,15 @@ def spdx(out, work, version, commit, *paths):
 
 def notices(out, work):
     parts = Parts(work)
-    told = {}  # text: names
+    told, common = {}, {}  # told: text: names
     for package in parts.used_packages():
         told.setdefault(read(parts.copyright_file(package)), []).append(f"{package.name} {package.version}")
+        common.update(parts.common_licences(package))
+    for name, text in sorted(common.items()):
+        told.setdefault(text, []).append(name)
     with open(out, "w", encoding="utf-8", newline="\n") as stream:
-        stream.write("What programs and images of this release have of others. Sources: Debian's, of the versions named here.\n")
+        stream.write("What programs and images of this release have of others. Sources: Debian's, of the versions named here.\n"
+                     f"Texts that are said to be in {COMMON} on a Debian system stand at the end.\n")
         for text, names in told.items():
             stream.write("\n" + "=" * 100 + "\n" + ", ".join(dict.fromkeys(names)) + "\n" + "=" * 100 + "\n" + text.rstrip("\n") + "\n")
 
