@@ -164,9 +164,10 @@ static void tell(struct session *s, const char *path, const struct bundle *b, ui
                      bytes, json_array_size(b->index));
         if (b->n_problems)
                 session_note(s, "%zu could not be read: problems.txt in it says why", b->n_problems);
-        session_note(s, "Values of Secrets, manifests and what looks like a credential are hidden. Names, "
-                        "labels and logs are "
-                        "not: look at them before you pass it on.");
+        session_note(
+                s,
+                "Values of Secrets, manifests, drifts and differences, and what looks like a credential are "
+                "hidden. Names, labels and logs are not: look at them before you pass it on.");
 }
 
 static int make(struct session *s, const char *path, struct error *err)

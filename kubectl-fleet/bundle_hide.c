@@ -11,7 +11,8 @@
 
 static bool ends_in_secret(const char *name)
 {
-        static const char *const ends[] = { "token", "password", "passwd", "secret", "key", "credentials" };
+        static const char *const ends[] = { "token", "password",    "passwd",    "secret",
+                                            "key",   "credentials", "passphrase" };
         size_t n = strlen(or_empty(name));
 
         for (size_t i = 0; i < ARRAY_LEN(ends); i++)
@@ -104,11 +105,27 @@ static int hide_member(json_t *parent, const char *key)
         return json_object_get(parent, key) ? set_hidden(parent, key) : 0;
 }
 
+/* Of a ResourceSet, and of each of its steps. */
+static int hide_templates(json_t *holder)
+{
+        TRY(hide_member(holder, "resources"));
+        return hide_member(holder, "resourcesTemplate");
+}
+
+static int hide_steps(json_t *steps)
+{
+        size_t i;
+        json_t *step;
+
+        json_array_foreach(steps, i, step)
+                TRY(hide_templates(step));
+        return 0;
+}
+
 /* What kinds of ours carry for others. */
 static int hide_carried(json_t *doc)
 {
-        static const char *const whole[] = { "inputs", "resources", "resourcesTemplate", "defaultValues",
-                                             "values" };
+        static const char *const whole[] = { "inputs", "defaultValues", "values" };
 
         TRY(identify_all(at(doc, "spec.workload.manifests")));
         TRY(identify_all(at(doc, "spec.selectedResources")));
@@ -117,6 +134,8 @@ static int hide_carried(json_t *doc)
                 TRY(identify_values(json_object_get(doc, "data")));
         for (size_t i = 0; i < ARRAY_LEN(whole); i++)
                 TRY(hide_member(json_object_get(doc, "spec"), whole[i]));
+        TRY(hide_templates(json_object_get(doc, "spec")));
+        TRY(hide_steps(at(doc, "spec.steps")));
         return hide_member(json_object_get(doc, "status"), "exportedInputs");
 }
 
@@ -141,14 +160,26 @@ static int hide_annotations(json_t *object, bool secret)
         return secret ? hide_values(annotations) : 0;
 }
 
+/* What could not be overridden is told with what would have been written. */
+static bool quotes_override(const json_t *condition)
+{
+        return text_equal(doc_get_string(condition, "type"), CONDITION_OVERRIDDEN) &&
+               !text_equal(doc_get_string(condition, "status"), CONDITION_TRUE) &&
+               strstr(or_empty(doc_get_string(condition, "message")), "Secret");
+}
+
 static int hide_here(json_t *object, bool secret)
 {
-        static const char *const quoting[] = { "message", "valueInHub", "valueInMember" };
+        /* Of manifests: what drifted or differs, and statuses brought back. Of a profile: what a plugin gets.
+         */
+        static const char *const quoting[] = { "valueInHub", "valueInMember", "observedStatus", "extension" };
         json_t *value = json_object_get(object, "value");
 
         TRY(hide_patches(json_object_get(object, "jsonPatchOverrides")));
-        for (size_t i = 0; secret && i < ARRAY_LEN(quoting); i++)
+        for (size_t i = 0; i < ARRAY_LEN(quoting); i++)
                 TRY(hide_member(object, quoting[i]));
+        if (secret || quotes_override(object))
+                TRY(hide_member(object, "message"));
         if (json_is_string(value) && ends_in_secret(doc_get_string(object, "name")))
                 TRY(set_hidden(object, "value"));
         if (!text_equal(doc_get_string(object, "kind"), "Secret"))
@@ -256,8 +287,11 @@ static size_t private_key_at(struct slice s, size_t from)
                         i += span(s, i, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 ");
                         return i + span(s, i, "-") - from;
                 }
-                if (s.data[i] == '"')
+                if (s.data[i] == '"') {
+                        while (s.data[i - 1] == '\\')
+                                i--;
                         return i - from;
+                }
         }
         return s.len - from;
 }
@@ -272,64 +306,161 @@ static size_t login_at(struct slice s, size_t from)
         return n && from + n < s.len && s.data[from + n] == '@' ? n : 0;
 }
 
-/* The value behind a name and its `=`, `:` or blank: where it begins and how long it is. */
-static size_t value_behind(struct slice s, size_t from, bool blank_will_do, size_t *ret_begin)
+/* How many backslashes stand here: before a quote they tell how often the text was quoted. */
+static size_t slashes(struct slice s, size_t from)
 {
-        size_t i = from, n = 0;
-        bool quoted, named_in_quotes, escaped = false;
+        return span(s, from, "\\");
+}
 
-        i += i < s.len && s.data[i] == '\\'; /* a quote within JSON's text */
-        named_in_quotes = i < s.len && (s.data[i] == '"' || s.data[i] == '\'');
-        i += named_in_quotes;
+/* Where a value is, and how it is quoted. */
+struct value {
+        size_t begin;
+        char quote;     /* 0: it is not */
+        size_t escapes; /* backslashes before each of its quotes: 0, 1, 3, 7 ... */
+};
+
+/* Whether `n` backslashes and a quote end a value, and are not a quote within it. */
+static bool is_end(const struct value *v, size_t n, char quote)
+{
+        if (quote != v->quote && quote != '"')
+                return false;
+        return n < v->escapes || n % (2 * (v->escapes + 1)) == v->escapes;
+}
+
+static size_t quoted_length(struct slice s, const struct value *v)
+{
+        size_t i = v->begin;
+
+        while (i < s.len && s.data[i] != '\n') {
+                size_t n = slashes(s, i);
+
+                if (i + n < s.len && (s.data[i + n] == '"' || s.data[i + n] == '\'') &&
+                    is_end(v, n, s.data[i + n])) {
+                        i += n - MIN(n, v->escapes);
+                        break;
+                }
+                i += n + (i + n < s.len && s.data[i + n] != '\n');
+        }
+        return i - v->begin;
+}
+
+/* Backslashes here, with what they stand before, as part of a value without quotes: their length; 0 = a quote
+ * or an end of line, of the JSON around. */
+static size_t escape_at(struct slice s, size_t from, bool in_quotes)
+{
+        size_t n = slashes(s, from);
+        char c = from + n < s.len ? s.data[from + n] : '\n';
+
+        if (c == '"' || c == '\'')
+                return 0;
+        if (in_quotes && n % 2 == 1)
+                return c == 'n' || c == 'r' ? 0 : n + (from + n < s.len);
+        return n;
+}
+
+static size_t plain_length(struct slice s, size_t begin, const char *ends, bool in_quotes)
+{
+        size_t i = begin, n;
+
+        while (i < s.len && s.data[i] && !strchr(ends, s.data[i])) {
+                n = s.data[i] == '\\' ? escape_at(s, i, in_quotes) : 1;
+                if (n == 0)
+                        break;
+                i += n;
+        }
+        return i - begin;
+}
+
+/* A quote, with its backslashes, if one stands here: their length. */
+static size_t quote_at(struct slice s, size_t from, struct value *v)
+{
+        size_t n = slashes(s, from);
+
+        if (from + n >= s.len || (s.data[from + n] != '"' && s.data[from + n] != '\''))
+                return 0;
+        v->quote = s.data[from + n];
+        v->escapes = n;
+        return n + 1;
+}
+
+enum extent {
+        BEHIND_SIGN,  /* "token=x", "token: x" */
+        BEHIND_BLANK, /* "Bearer x", too */
+        REST_OF_LINE, /* "Authorization: scheme x" */
+};
+
+/* To the end of the line, or of the text in quotes that it stands in. */
+static size_t header_length(struct slice s, size_t from, bool in_quotes)
+{
+        size_t i = from;
+
+        while (i < s.len && s.data[i] != '\n') {
+                size_t n = slashes(s, i);
+                char c = i + n < s.len ? s.data[i + n] : '\0';
+
+                if (in_quotes && ((c == '"' && n % 2 == 0) || ((c == 'n' || c == 'r') && n % 2 == 1)))
+                        break;
+                i += n + (i + n < s.len && s.data[i + n] != '\n');
+        }
+        return i - from;
+}
+
+/* The value behind a name and its `=`, `:` or blank: where it begins and how long it is. in_quotes: the name
+ * stands within a quoted text. */
+static size_t value_behind(struct slice s, size_t from, enum extent extent, bool in_quotes, size_t *ret_begin)
+{
+        struct value name = { 0 }, v = { 0 };
+        size_t i = from + quote_at(s, from, &name);
+
         if (i < s.len && (s.data[i] == '=' || s.data[i] == ':'))
                 i++;
-        else if (!blank_will_do || i >= s.len || s.data[i] != ' ')
+        else if (extent != BEHIND_BLANK || i >= s.len || s.data[i] != ' ')
                 return 0;
-        i += span(s, i, " ");
-        if (i < s.len && s.data[i] == '\\') {
-                escaped = true;
-                i++;
-        }
-        quoted = i < s.len && (s.data[i] == '"' || s.data[i] == '\'');
-        i += quoted;
-        *ret_begin = i;
-        if (named_in_quotes && !quoted)
+        i += span(s, i, name.quote && extent == REST_OF_LINE ? " [" : " ");
+        i += quote_at(s, i, &v);
+        *ret_begin = v.begin = i;
+        if (v.quote)
+                return quoted_length(s, &v);
+        if (name.quote)
                 return 0; /* null, a number, what holds values of its own: no text */
-        while (i + n < s.len) {
-                char c = s.data[i + n];
-
-                if (quoted && !escaped && c == '\\' && i + n + 1 < s.len) {
-                        n += 2;
-                        continue;
-                }
-                if (c == '"' || c == '\n' || (escaped && c == '\\') || (!quoted && strchr(" ,;&'{}[])\\", c)))
-                        break;
-                if (quoted && c == '\'' && s.data[*ret_begin - 1] == '\'')
-                        break;
-                n++;
-        }
-        return MIN(n, s.len - i);
+        return extent == REST_OF_LINE ? header_length(s, i, in_quotes)
+                                      : plain_length(s, i, "\" ,;&'{}[])\n", in_quotes);
 }
 
 struct named_value {
         const char *name;
-        bool blank_will_do; /* "Bearer x" */
+        enum extent extent;
 };
 
+static const struct named_value names[] = {
+        { "authorization", REST_OF_LINE },  { "bearer", BEHIND_BLANK },
+        { "basic", BEHIND_BLANK },          { "password", BEHIND_SIGN },
+        { "passwd", BEHIND_SIGN },          { "passphrase", BEHIND_SIGN },
+        { "token", BEHIND_SIGN },           { "secret", BEHIND_SIGN },
+        { "client-key-data", BEHIND_SIGN }, { "access_key", BEHIND_SIGN },
+        { "access-key", BEHIND_SIGN },      { "accesskey", BEHIND_SIGN },
+        { "secret_key", BEHIND_SIGN },      { "secret-key", BEHIND_SIGN },
+        { "secretkey", BEHIND_SIGN },       { "api_key", BEHIND_SIGN },
+        { "api-key", BEHIND_SIGN },         { "apikey", BEHIND_SIGN },
+        { "private_key", BEHIND_SIGN },     { "private-key", BEHIND_SIGN },
+        { "privatekey", BEHIND_SIGN },      { "client_secret", BEHIND_SIGN },
+        { "secretaccesskey", BEHIND_SIGN },
+};
+
+const char *bundle_hidden_name(size_t i)
+{
+        return i < ARRAY_LEN(names) ? names[i].name : NULL;
+}
+
+/* The longest: "secretkey" begins with "secret". */
 static const struct named_value *name_at(struct slice s, size_t from)
 {
-        static const struct named_value names[] = {
-                { "bearer", true },           { "basic", true },          { "password", false },
-                { "passwd", false },          { "token", false },         { "secret", false },
-                { "client-key-data", false }, { "access_key", false },    { "secret_key", false },
-                { "api_key", false },         { "apikey", false },        { "api-key", false },
-                { "private_key", false },     { "client_secret", false },
-        };
+        const struct named_value *best = NULL;
 
         for (size_t i = 0; i < ARRAY_LEN(names); i++)
-                if (begins(s, from, names[i].name))
-                        return &names[i];
-        return NULL;
+                if (begins(s, from, names[i].name) && (!best || strlen(names[i].name) > strlen(best->name)))
+                        best = &names[i];
+        return best;
 }
 
 /* Whether a name begins here, not within a word: "accessToken", "ACCESS_TOKEN" and "id-token" count. */
@@ -339,7 +470,7 @@ static bool may_begin(struct slice s, size_t from)
 }
 
 /* What is to be hidden here: how long, and where it begins; 0 = nothing. */
-static size_t hidden_at(struct slice s, size_t from, size_t *ret_begin)
+static size_t hidden_at(struct slice s, size_t from, bool in_quotes, size_t *ret_begin)
 {
         const struct named_value *name;
         size_t n;
@@ -358,21 +489,45 @@ static size_t hidden_at(struct slice s, size_t from, size_t *ret_begin)
                 return n;
         if (!isalpha((unsigned char)s.data[from]) || !may_begin(s, from) || !(name = name_at(s, from)))
                 return 0;
-        n = value_behind(s, from + strlen(name->name), name->blank_will_do, ret_begin);
+        n = value_behind(s, from + strlen(name->name), name->extent, in_quotes, ret_begin);
         /* "token: the file is missing" is a sentence; "Basic auth" is, too. */
-        return n >= (name->blank_will_do ? 12 : 1) ? n : 0;
+        return n >= (name->extent == BEHIND_BLANK ? 12 : 1) ? n : 0;
+}
+
+/* Whether a text in quotes is open. None goes on into the next line. */
+struct quotes {
+        bool open, escaped;
+};
+
+static void pass_over(struct quotes *q, struct slice s, size_t from, size_t to)
+{
+        for (size_t i = from; i < to; i++) {
+                char c = s.data[i];
+
+                if (c == '\n')
+                        *q = (struct quotes){ 0 };
+                else if (q->escaped)
+                        q->escaped = false;
+                else if (c == '\\')
+                        q->escaped = true;
+                else if (c == '"')
+                        q->open = !q->open;
+        }
 }
 
 int bundle_hide_text(struct slice s, struct buf *ret)
 {
+        struct quotes quotes = { 0 };
         size_t from = 0, begin, n;
 
         for (size_t i = 0; i < s.len;) {
-                n = hidden_at(s, i, &begin);
+                n = hidden_at(s, i, quotes.open, &begin);
                 if (n == 0) {
+                        pass_over(&quotes, s, i, i + 1);
                         i++;
                         continue;
                 }
+                pass_over(&quotes, s, i, begin);
                 TRY(buf_append(ret, s.data + from, begin - from));
                 TRY(buf_append_str(ret, BUNDLE_HIDDEN));
                 from = i = begin + n;

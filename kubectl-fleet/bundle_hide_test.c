@@ -8,6 +8,7 @@
 
 #include "common/base/memory.h"
 #include "kubectl-fleet/bundle_hide.h"
+#include "proto/gen/kinds.h"
 
 /* Single quotes stand for double ones. */
 static void hide(const char *text, struct buf *ret)
@@ -56,6 +57,11 @@ static const struct {
           "{'b':'sesame'}]}}",
           { "sesame" },
           { "resourcesTemplate" } },
+        { "{'kind':'ResourceSet','spec':{'steps':[{'name':'one','resources':[{'b':'sesame'}],'timeout':'1m'},"
+          "{'"
+          "name':'two','resourcesTemplate':'sesame'}]}}",
+          { "sesame" },
+          { "\"name\":\"one\"", "\"name\":\"two\"", "\"timeout\":\"1m\"" } },
         { "{'kind':'ResourceSetInputProvider','status':{'exportedInputs':[{'a':'sesame'}]}}",
           { "sesame" },
           { "exportedInputs" } },
@@ -73,10 +79,19 @@ static const struct {
           { "Applied", "/data", "open" } },
         { "{'kind':'ClusterResourcePlacement','status':{'placementStatuses':[{'driftedPlacements':[{'kind':'"
           "Secret','observedDrifts':"
-          "[{'valueInMember':'sesame'}]},{'kind':'Deployment','observedDrifts':[{'valueInMember':'open'}]}]}]"
-          "}}",
+          "[{'valueInMember':'sesame'}]},{'kind':'Deployment','observedDrifts':[{'path':'/spec/env',"
+          "'valueInMember':'sesame','valueInHub':'sesame'}]}]}]}}",
           { "sesame" },
-          { "open" } },
+          { "/spec/env" } },
+        { "{'kind':'ClusterResourceBinding','status':{'conditions':[{'type':'Overridden','status':'False','"
+          "message':'patch of Secret s: "
+          "sesame','reason':'R'},{'type':'Overridden','status':'False','message':'no such field'}]}}",
+          { "sesame" },
+          { "\"reason\":\"R\"", "no such field" } },
+        { "{'kind':'Work','status':{'manifestConditions':[{'backReportedStatus':{'observedStatus':{'status':{"
+          "'a':'sesame'}},'observationTime':'now'}}]}}",
+          { "sesame" },
+          { "observedStatus", "now" } },
         { "{'kind':'Event','involvedObject':{'kind':'Secret'},'message':'sesame','reason':'Bad'}",
           { "sesame" },
           { "Bad" } },
@@ -106,6 +121,87 @@ static void values_that_are_nobodys_business_are_hidden_in_objects(void **state)
         }
 }
 
+/* ---- values of any shape ---- */
+
+/* Fields that the kinds' tables leave open, and that hold nothing of others. */
+static const struct {
+        const char *kind, *path;
+} open_fields[] = {
+        { "Bucket", ".spec.accessFrom" },         { "Bucket", ".spec.sts" },
+        { "GitRepository", ".spec.accessFrom" },  { "HelmChart", ".spec.accessFrom" },
+        { "HelmRepository", ".spec.accessFrom" },
+};
+
+/* From a value of any shape up to the object that holds it. */
+struct step {
+        const struct step *parent;
+        const struct field *field;
+};
+
+struct walk {
+        const struct kind *kind;
+        size_t n_hidden, n_open;
+};
+
+static json_t *around(const struct field *f, json_t *value)
+{
+        if (f->type == FIELD_LIST || f->type == FIELD_RAW_LIST)
+                value = json_pack("[o]", value);
+        else if (f->type == FIELD_MAP || f->type == FIELD_RAW_MAP)
+                value = json_pack("{s:o}", "any-name", value);
+        return json_pack("{s:o}", f->name, value);
+}
+
+static void expect_hidden(struct walk *w, const struct step *leaf)
+{
+        char path[512] = "", before[512];
+        AUTO_JSON json_t *doc = json_pack("{s:s, s:s, s:{s:s}}", "kind", "ConfigMap", "any", "sesame",
+                                          "metadata", "name", "n");
+        AUTO_BUF struct buf b;
+        bool open = false;
+
+        for (const struct step *s = leaf; s; s = s->parent) {
+                snprintf(before, sizeof(before), "%s", path);
+                snprintf(path, sizeof(path), ".%.80s%.400s", s->field->name, before);
+                doc = around(s->field, doc);
+        }
+        json_object_set_new(doc, "kind", json_string(w->kind->kind));
+        assert_int_equal(bundle_hide_object(doc, NULL), 0);
+        buf_init(&b, 65536);
+        assert_int_equal(doc_write_canonical(doc, &b), 0);
+        for (size_t i = 0; i < ARRAY_LEN(open_fields); i++)
+                open = open || (text_equal(open_fields[i].kind, w->kind->kind) &&
+                                text_equal(open_fields[i].path, path));
+        if (!strstr(b.data, "sesame") == open)
+                fail_msg("%s%s is %s: %s", w->kind->kind, path, open ? "hidden" : "open", b.data);
+        *(open ? &w->n_open : &w->n_hidden) += 1;
+}
+
+static void walk_fields(struct walk *w, const struct type *t, const struct step *parent)
+{
+        for (size_t i = 0; t && i < t->n_fields; i++) {
+                const struct step here = { parent, &t->fields[i] };
+
+                if (here.field->type == FIELD_RAW || here.field->type == FIELD_RAW_LIST ||
+                    here.field->type == FIELD_RAW_MAP)
+                        expect_hidden(w, &here);
+                else
+                        walk_fields(w, here.field->element, &here);
+        }
+}
+
+static void whatever_a_kind_carries_for_others_is_hidden_unless_it_is_listed(void **state)
+{
+        struct walk w = { 0 };
+
+        for (const struct kind *const *kind = all_kinds; *kind; kind++) {
+                w.kind = *kind;
+                walk_fields(&w, (*kind)->root, NULL);
+        }
+        assert_int_equal(w.n_open, ARRAY_LEN(open_fields));
+        assert_true(w.n_hidden > w.n_open);
+}
+
 static void an_object_without_end_is_refused(void **state)
 {
         AUTO_JSON json_t *doc = json_object();
@@ -126,7 +222,30 @@ static const struct {
         { "token is " JWT ", they say", "token is <hidden>, they say" },
         { JWT, "<hidden>" },
         { "eyJ is no token", "eyJ is no token" },
-        { "Authorization: Bearer abcdefghijklmnop x", "Authorization: Bearer <hidden> x" },
+        { "Authorization: Bearer abcdefghijklmnop x\ny", "Authorization: <hidden>\ny" },
+        { "> authorization: token ghp_x", "> authorization: <hidden>" },
+        { "Authorization: Basic YTpi", "Authorization: <hidden>" },
+        { "Authorization: Digest user=\"me\", response=\"sesame\"", "Authorization: <hidden>" },
+        { "curl -H \"Authorization: Basic YTpi\" https://x",
+          "curl -H \"Authorization: <hidden>\" https://x" },
+        { "Authorization:[Basic YTpi] Accept:[x]\n", "Authorization:<hidden>\n" },
+        { "{\"m\":\"Authorization: Basic YTpi\\nA: b\",\"a\":1}",
+          "{\"m\":\"Authorization: <hidden>\\nA: b\",\"a\":1}" },
+        { "{\"m\":\"Authorization: Digest user=\\\"me\\\", response=\\\"sesame\\\"\",\"a\":1}",
+          "{\"m\":\"Authorization: <hidden>\",\"a\":1}" },
+        { "{\"Authorization\":\"token ghp_x\",\"a\":1}", "{\"Authorization\":\"<hidden>\",\"a\":1}" },
+        { "{\"Authorization\":[\"token ghp_x\"],\"a\":1}", "{\"Authorization\":[\"<hidden>\"],\"a\":1}" },
+        { "{\"authorization\":{\"mode\":\"RBAC\"}}", "{\"authorization\":{\"mode\":\"RBAC\"}}" },
+        { "Bearer abcdefghijklmnop x", "Bearer <hidden> x" },
+        { "secretary=me tokens=5", "secretary=me tokens=5" },
+        { "{\"m\":\"token:\\n next\"}", "{\"m\":\"token:\\n next\"}" },
+        { "password=ses\\ame x", "password=<hidden> x" },
+        { "{\"m\":\"{\\\"n\\\":\\\"{\\\\\\\"token\\\\\\\":\\\\\\\"sesame\\\\\\\"}\\\"}\"}",
+          "{\"m\":\"{\\\"n\\\":\\\"{\\\\\\\"token\\\\\\\":\\\\\\\"<hidden>\\\\\\\"}\\\"}\"}" },
+        { "{\"m\":\"{\\\"token\\\":\\\"a\\\\\\\"ses ame\\\",\\\"a\\\":1}\"}",
+          "{\"m\":\"{\\\"token\\\":\\\"<hidden>\\\",\\\"a\\\":1}\"}" },
+        { "{\"m\":\"{\\\"k\\\":\\\"-----BEGIN PRIVATE KEY-----c2Vz\\\"}\"}",
+          "{\"m\":\"{\\\"k\\\":\\\"<hidden>\\\"}\"}" },
         { "the bearer has come", "the bearer has come" },
         { "https://me:sesame@git.example.com/a.git", "https://<hidden>@git.example.com/a.git" },
         { "https://hub:6443/api?x=a@b", "https://hub:6443/api?x=a@b" },
@@ -164,6 +283,41 @@ static void credentials_are_hidden_in_texts_and_json_stays_json(void **state)
         }
 }
 
+static void expect_text_hidden(const char *text, const char *wanted)
+{
+        AUTO_BUF struct buf b;
+
+        buf_init(&b, 4096);
+        assert_int_equal(bundle_hide_text(slice_of(text), &b), 0);
+        assert_string_equal(b.data, wanted);
+}
+
+static void every_name_of_a_credential_is_read_to_its_end(void **state)
+{
+        static const char *const known[] = { "secretkey",  "secretKey",     "SECRET_KEY", "accesskey",
+                                             "passphrase", "client_secret", "api-key",    "PASSPHRASE" };
+        size_t n = 0;
+
+        for (const char *name; (name = bundle_hidden_name(n)); n++) {
+                char text[256], wanted[256];
+
+                snprintf(text, sizeof(text), "a %s=sesame-sesame", name);
+                snprintf(wanted, sizeof(wanted), "a %s=" BUNDLE_HIDDEN, name);
+                expect_text_hidden(text, wanted);
+                snprintf(text, sizeof(text), "{\"%s\":\"sesame-sesame\",\"a\":1}", name);
+                snprintf(wanted, sizeof(wanted), "{\"%s\":\"" BUNDLE_HIDDEN "\",\"a\":1}", name);
+                expect_text_hidden(text, wanted);
+        }
+        assert_true(n > ARRAY_LEN(known));
+        for (size_t i = 0; i < ARRAY_LEN(known); i++) {
+                char text[256], wanted[256];
+
+                snprintf(text, sizeof(text), "%s: sesame", known[i]);
+                snprintf(wanted, sizeof(wanted), "%s: " BUNDLE_HIDDEN, known[i]);
+                expect_text_hidden(text, wanted);
+        }
+}
+
 /* Wherever a text is cut, nothing is read behind its end. */
 static void texts_may_end_anywhere(void **state)
 {
@@ -181,8 +335,10 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(values_that_are_nobodys_business_are_hidden_in_objects),
+                cmocka_unit_test(whatever_a_kind_carries_for_others_is_hidden_unless_it_is_listed),
                 cmocka_unit_test(an_object_without_end_is_refused),
                 cmocka_unit_test(credentials_are_hidden_in_texts_and_json_stays_json),
+                cmocka_unit_test(every_name_of_a_credential_is_read_to_its_end),
                 cmocka_unit_test(texts_may_end_anywhere),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
