@@ -2,11 +2,12 @@
 
 #include "common/base/memory.h"
 #include "common/base/timefmt.h"
+#include "kubectl-fleet/bundle_hide.h"
 #include "kubectl-fleet/command.h"
 #include "proto/gen/kinds.h"
 
 #define NAMESPACE_DEFAULT "fleet-system"
-#define PROBLEMS_MAX (1u << 20)
+#define PROBLEMS_MAX (BUNDLE_PROBLEMS_BYTES + 128) /* with a last line on those that are left out */
 #define INDEX_MAX (4u << 20)
 
 /* ---- one side ---- */
@@ -99,6 +100,20 @@ static int put_member(struct bundle *b, const char *context, const char *ns, str
 
 /* ---- the whole ---- */
 
+/* They quote what servers and proxies say. */
+static int put_problems(struct bundle *b, struct error *err)
+{
+        AUTO_BUF struct buf hidden;
+
+        buf_init(&hidden, 4 * PROBLEMS_MAX); /* a value may be shorter than what is put in its place */
+        if (b->n_left_out)
+                buf_printf(&b->problems, "%zu more are not here\n", b->n_left_out);
+        TRY(buf_status(&b->problems, err, "what could not be read"));
+        bundle_hide_text((struct slice){ b->problems.data, b->problems.len }, &hidden);
+        TRY(buf_status(&hidden, err, "what could not be read"));
+        return bundle_file_put(b->file, "problems.txt", (struct slice){ hidden.data, hidden.len }, err);
+}
+
 static int put_tail(struct bundle *b, struct error *err)
 {
         char made[RFC3339_SIZE];
@@ -106,9 +121,7 @@ static int put_tail(struct bundle *b, struct error *err)
         AUTO_JSON json_t *index = NULL;
 
         buf_init(&text, INDEX_MAX);
-        TRY(buf_status(&b->problems, err, "what could not be read"));
-        TRY(bundle_file_put(b->file, "problems.txt", (struct slice){ b->problems.data, b->problems.len },
-                            err));
+        TRY(put_problems(b, err));
         time_format_rfc3339(loop_wall_ms(b->session->world->loop), made);
         index = json_pack("{s:i, s:s, s:s, s:I, s:O}", "format", 1, "made", made, "by", fleet_version,
                           "problems", (json_int_t)b->n_problems, "parts", b->index);

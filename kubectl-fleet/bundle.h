@@ -9,6 +9,7 @@
 #define BUNDLE_OBJECT_BYTES (8u << 20) /* of one with a single object */
 #define BUNDLE_TEXT_BYTES (2u << 20)   /* of a log, or of metrics */
 #define BUNDLE_PAGE_OBJECTS 200
+#define BUNDLE_PROBLEMS_BYTES (1u << 20) /* of lines in problems.txt; what is behind is counted */
 
 struct bundle {
         struct session *session;
@@ -16,12 +17,14 @@ struct bundle {
         struct kube_client *kube; /* of the side that is read */
         const char *side;         /* "hub", "members/east": folder of what it says */
         json_t *index;            /* an entry for each part, in order */
-        struct buf problems;      /* a line each */
-        size_t n_problems;
-        int64_t most_objects; /* of one kind; 0 = all */
+        struct buf problems;      /* a line each, as long as there is room */
+        size_t n_problems;        /* all of them */
+        size_t n_left_out;        /* those without a line */
+        int64_t most_objects;     /* of one kind; 0 = all */
 };
 
-/* What went wrong with a part: the bundle goes on. An error of the archive itself is passed on. */
+/* What went wrong with a part: the bundle goes on, also where there is no room for another line. An error of
+ * the archive itself is passed on. */
 void bundle_problem(struct bundle *b, const char *part, const char *why);
 /* Puts a text, hidden as bundle_hide_text() does, under `name` below the side, and an entry into the index;
  * cut: what is missing of it, NULL = nothing. */

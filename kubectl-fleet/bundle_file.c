@@ -1,5 +1,7 @@
 #include "kubectl-fleet/bundle_file.h"
 
+#include <errno.h>
+
 #include "common/base/gzip.h"
 #include "common/base/memory.h"
 #include "common/loop/volume.h"
@@ -67,14 +69,17 @@ int bundle_file_open(struct session *s, const char *path, struct bundle_file **r
         return 0;
 }
 
+/* What could not be written fails at once: the rest would be no archive. */
 static int write_packed(struct bundle_file *f, const struct buf *b, struct error *err)
 {
+        const struct terminal *terminal = f->session->terminal;
+
         TRY(buf_status(b, err, "the bundle"));
         f->size += b->len;
         if (f->writer)
                 return volume_append(f->writer, b->data, b->len, err);
-        if (b->len)
-                f->session->terminal->write(f->session->terminal->ctx, false, b->data, b->len);
+        if (b->len && !terminal->write(terminal->ctx, false, b->data, b->len))
+                return error_errno(err, errno, "standard output");
         return 0;
 }
 

@@ -2,13 +2,17 @@
 #include "kubectl-fleet/bundle.h"
 #include "kubectl-fleet/bundle_hide.h"
 
-#define PROBLEMS_MAX (1u << 20)
 #define LINES_MAX (16u << 20) /* of one page, written as lines */
 
 void bundle_problem(struct bundle *b, const char *part, const char *why)
 {
+        size_t n = strlen(b->side) + strlen(part) + strlen(why) + strlen("/: \n");
+
         b->n_problems++;
-        buf_printf(&b->problems, "%s/%s: %s\n", b->side, part, why);
+        if (b->n_left_out || n > BUNDLE_PROBLEMS_BYTES - b->problems.len)
+                b->n_left_out++;
+        else
+                buf_printf(&b->problems, "%s/%s: %s\n", b->side, part, why);
 }
 
 static int put_index(struct bundle *b, json_t *taken, struct error *err)
@@ -123,7 +127,7 @@ static int next_page(struct listing *l, const json_t *page, struct error *err)
         return l->continues ? 0 : error_no_memory(err);
 }
 
-/* Pages shrink where objects are large; 1: try again. */
+/* Pages shrink where objects are large, and double again with each that came; 1: try again. */
 static int smaller(struct listing *l, struct error *err)
 {
         if (err->code != ERR_LIMIT || l->limit == 1)
@@ -170,6 +174,7 @@ static int read_pages(struct listing *l, struct error *err)
                 }
                 TRY(put_page(l, page, err));
                 TRY(next_page(l, page, err));
+                l->limit = MIN(2 * l->limit, (unsigned)BUNDLE_PAGE_OBJECTS);
         }
         return 0;
 }

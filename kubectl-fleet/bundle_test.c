@@ -150,12 +150,12 @@ USER_TEST(the_same_fleet_gives_the_same_parts_in_the_same_order, {
 
 /* ---- pages ---- */
 
-static void add_works(struct user *u, int n, size_t label_bytes)
+static void add_works(struct user *u, int first, int n, size_t label_bytes)
 {
         AUTO_FREE char *long_text = mem_calloc(1, label_bytes + 1);
 
         memset(long_text, 'x', label_bytes);
-        for (int i = 0; i < n; i++)
+        for (int i = first; i < first + n; i++)
                 store(u, FLEET "namespaces/fleet-member-east/works",
                       "{'apiVersion':'placement.kubernetes-fleet.io/"
                       "v1beta1','kind':'Work','metadata':{'name':'w%04d','annotations':"
@@ -167,7 +167,7 @@ USER_TEST(lists_are_read_in_pages_each_a_file_and_cut_where_told, {
         struct archive a;
 
         fill(u);
-        add_works(u, 450, 0);
+        add_works(u, 0, 450, 0);
         assert_int_equal(FLEET_RUN(u, "bundle", "-o", "-"), 0);
         unpack(u, &a);
         expect_in(&a, "hub/objects/works.placement.kubernetes-fleet.io/0001.jsonl", "\"name\":\"w0000\"");
@@ -192,11 +192,25 @@ USER_TEST(pages_shrink_where_objects_are_large, {
         struct archive a;
 
         fill(u);
-        add_works(u, 180, 12000); /* 2 MiB in one page of 200 */
+        add_works(u, 0, 180, 12000); /* 2 MiB in one page of 200 */
         assert_int_equal(FLEET_RUN(u, "bundle", "-o", "-"), 0);
         unpack(u, &a);
         expect_in(&a, "index.json", "works.placement.kubernetes-fleet.io\",\"objects\":181,");
         expect_in(&a, "hub/objects/works.placement.kubernetes-fleet.io/0004.jsonl", "\"name\":\"w0179\"");
+        archive_free(&a);
+})
+
+USER_TEST(pages_grow_again_behind_large_objects, {
+        struct archive a;
+
+        fill(u);
+        add_works(u, 0, 90, 12000);
+        add_works(u, 90, 500, 0);
+        assert_int_equal(FLEET_RUN(u, "bundle", "-o", "-"), 0);
+        unpack(u, &a);
+        expect_in(&a, "index.json", "works.placement.kubernetes-fleet.io\",\"objects\":591,");
+        /* 50, 100, 200, 200, 41; without growing it would be 50 each */
+        expect_in(&a, "hub/objects/works.placement.kubernetes-fleet.io/0005.jsonl", "\"name\":\"w0589\"");
         archive_free(&a);
 })
 
@@ -206,6 +220,7 @@ struct front {
         struct user *user;
         const char *log; /* NULL: the devcluster's own */
         size_t lines;
+        const char *refuses; /* metrics, with this message; NULL = it does not */
         int last_tail;
 };
 
@@ -223,6 +238,12 @@ static void stand_in_front(void *ctx, struct http_exchange *x)
         AUTO_BUF struct buf b;
 
         buf_init(&b, LIMIT_RESPONSE_BYTES);
+        if (strstr(x->path, "/proxy/metrics") && f->refuses) {
+                buf_printf(&b, "{\"kind\":\"Status\",\"status\":\"Failure\",\"code\":500,\"message\":\"%s\"}",
+                           f->refuses);
+                http_reply(x, 500, "application/json", (struct slice){ b.data, b.len }, NULL);
+                return;
+        }
         if (strstr(x->path, "/proxy/metrics")) {
                 http_reply(x, 200, "text/plain", SLICE("up 1\n"), NULL);
                 return;
@@ -294,6 +315,58 @@ USER_TEST(what_cannot_be_read_is_told_and_the_rest_is_there, {
         archive_free(&a);
 })
 
+USER_TEST(what_servers_say_is_hidden_as_any_text_is, {
+        struct front f = { .user = u, .log = "well", .lines = 1, .refuses = "bad password=sesame for me" };
+        struct archive a;
+
+        fill(u);
+        add_pod(u, 0);
+        assert_int_equal(loopback_listen(u->rig->net, "dev", stand_in_front, &f), 0);
+        assert_int_equal(FLEET_RUN(u, "bundle", "-o", "-"), 0);
+        unpack(u, &a);
+        expect_in(&a, "problems.txt", "hub/pods/fleet-system/hub-agent-0/metrics.metrics: ");
+        expect_in(&a, "problems.txt", "bad password=<hidden> for me");
+        expect_nowhere(&a, "sesame");
+        archive_free(&a);
+})
+
+/* Contexts that there are not: a line each, of this name and a little more. */
+#define N_NOBODIES FLAG_STRINGS_MAX
+#define LONG_NAME 100000
+
+USER_TEST(more_problems_than_have_room_are_counted, {
+        static char names[N_NOBODIES][LONG_NAME + 1];
+        const char *argv[3 + 2 * N_NOBODIES] = { "bundle", "-o", "-" };
+        struct archive a;
+
+        for (size_t i = 0; i < N_NOBODIES; i++) {
+                memset(names[i], 'n', LONG_NAME);
+                argv[3 + 2 * i] = "--member-context";
+                argv[4 + 2 * i] = names[i];
+        }
+        fill(u);
+        assert_int_equal(fleet_command(u, (int)ARRAY_LEN(argv), argv), 0);
+        unpack(u, &a);
+        expect_in(&a, "problems.txt", "hub/pods: there are none");
+        expect_in(&a, "problems.txt", "\n6 more are not here\n");
+        expect_in(&a, "index.json", "\"problems\":17,");
+        archive_free(&a);
+})
+
+USER_TEST(a_full_disk_behind_standard_output_is_a_failure, {
+        size_t whole;
+
+        fill(u);
+        assert_int_equal(FLEET_RUN(u, "bundle", "-o", "-"), 0);
+        whole = u->out.len;
+        for (size_t room = 0; room < whole; room += whole - 1) {
+                u->room = room;
+                u->is_full = true;
+                assert_int_equal(FLEET_RUN(u, "bundle", "-o", "-"), 1);
+                assert_non_null(strstr(u->err.data, "Error: standard output: No space left on device"));
+        }
+})
+
 static int nothing(struct user *u, const struct http_request *rq)
 {
         return ERR_RETRY;
@@ -346,9 +419,13 @@ int main(void)
                 cmocka_unit_test(the_same_fleet_gives_the_same_parts_in_the_same_order),
                 cmocka_unit_test(lists_are_read_in_pages_each_a_file_and_cut_where_told),
                 cmocka_unit_test(pages_shrink_where_objects_are_large),
+                cmocka_unit_test(pages_grow_again_behind_large_objects),
                 cmocka_unit_test(pods_give_their_logs_those_before_a_restart_and_their_metrics),
                 cmocka_unit_test(of_a_long_log_the_newest_lines_are_there_and_the_index_says_so),
                 cmocka_unit_test(what_cannot_be_read_is_told_and_the_rest_is_there),
+                cmocka_unit_test(what_servers_say_is_hidden_as_any_text_is),
+                cmocka_unit_test(more_problems_than_have_room_are_counted),
+                cmocka_unit_test(a_full_disk_behind_standard_output_is_a_failure),
                 cmocka_unit_test(without_a_hub_there_is_no_bundle),
                 cmocka_unit_test(a_member_is_a_side_of_its_own),
                 cmocka_unit_test(bad_words_are_refused_before_anything_is_asked),

@@ -2,6 +2,7 @@
  * that keeps what is written. */
 #pragma once
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,6 +38,8 @@ struct user {
         const char *kubeconfig_env;
         struct buf out, err; /* of the last command */
         unsigned columns, rows;
+        bool is_full; /* standard output takes no more than `room` bytes */
+        size_t room;
 };
 
 static inline int user_read(void *ctx, const char *path, size_t max, char **ret, size_t *ret_len,
@@ -66,11 +69,16 @@ static inline const char *user_environment(void *ctx, const char *name)
         return text_equal(name, "HOME") ? "/home/me" : NULL;
 }
 
-static inline void user_write(void *ctx, bool to_stderr, const char *text, size_t n)
+static inline bool user_write(void *ctx, bool to_stderr, const char *text, size_t n)
 {
         struct user *u = ctx;
 
+        if (!to_stderr && u->is_full && n > u->room - MIN(u->room, u->out.len)) {
+                errno = ENOSPC;
+                return false;
+        }
         buf_append(to_stderr ? &u->err : &u->out, text, n);
+        return true;
 }
 
 static inline int user_input(void *ctx, int descriptor, char **ret, size_t *ret_len, struct error *err)

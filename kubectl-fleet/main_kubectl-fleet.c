@@ -17,12 +17,11 @@ struct tool {
         const char *const *argv;
 };
 
-static void write_out(void *ctx, bool to_stderr, const char *text, size_t n)
+static bool write_out(void *ctx, bool to_stderr, const char *text, size_t n)
 {
         FILE *to = to_stderr ? stderr : stdout;
 
-        fwrite(text, 1, n, to);
-        fflush(to);
+        return fwrite(text, 1, n, to) == n && fflush(to) == 0;
 }
 
 static int read_all(FILE *from, char **ret, size_t *ret_len, struct error *err)

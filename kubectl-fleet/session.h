@@ -10,7 +10,8 @@
 
 /* What the program is attached to. */
 struct terminal {
-        void (*write)(void *ctx, bool to_stderr, const char *text, size_t n);
+        /* false: not all of it could be written, errno says why. */
+        bool (*write)(void *ctx, bool to_stderr, const char *text, size_t n);
         /* All of what is open already: 0 is standard input; mem_free the result. */
         int (*read_input)(void *ctx, int descriptor, char **ret, size_t *ret_len, struct error *err);
         int64_t (*local_offset_ms)(void *ctx, int64_t wall_ms); /* of local time from UTC; NULL = none */
