@@ -312,34 +312,45 @@ static size_t slashes(struct slice s, size_t from)
         return span(s, from, "\\");
 }
 
+/* How deep a quote behind `n` backslashes is: 0, 1, 3, 7 ... of them, and an even number more for each
+ * backslash that belongs to the text. */
+static unsigned depth_of(size_t n)
+{
+        unsigned depth = 0;
+
+        for (; n & 1; n >>= 1)
+                depth++;
+        return depth;
+}
+
+/* Whether the quote before `next` ends a text, by what follows it: a stray one in a log hides no beginning.
+ */
+static bool closes(struct slice s, size_t next)
+{
+        return next >= s.len || (s.data[next] && strchr(",:]} \t\r\n", s.data[next]));
+}
+
 /* Where a value is, and how it is quoted. */
 struct value {
         size_t begin;
         char quote;     /* 0: it is not */
-        size_t escapes; /* backslashes before each of its quotes: 0, 1, 3, 7 ... */
+        unsigned depth; /* of its quotes */
 };
 
-/* Whether `n` backslashes and a quote end a value, and are not a quote within it. */
-static bool is_end(const struct value *v, size_t n, char quote)
-{
-        if (quote != v->quote && quote != '"')
-                return false;
-        return n < v->escapes || n % (2 * (v->escapes + 1)) == v->escapes;
-}
-
+/* To its quote, or to one of what is around it. */
 static size_t quoted_length(struct slice s, const struct value *v)
 {
         size_t i = v->begin;
 
         while (i < s.len && s.data[i] != '\n') {
                 size_t n = slashes(s, i);
+                char c = i + n < s.len ? s.data[i + n] : '\0';
 
-                if (i + n < s.len && (s.data[i + n] == '"' || s.data[i + n] == '\'') &&
-                    is_end(v, n, s.data[i + n])) {
-                        i += n - MIN(n, v->escapes);
+                if ((c == v->quote || c == '"') && depth_of(n) <= v->depth) {
+                        i += n - ((1u << depth_of(n)) - 1);
                         break;
                 }
-                i += n + (i + n < s.len && s.data[i + n] != '\n');
+                i += n + (i + n < s.len && c != '\n');
         }
         return i - v->begin;
 }
@@ -379,7 +390,7 @@ static size_t quote_at(struct slice s, size_t from, struct value *v)
         if (from + n >= s.len || (s.data[from + n] != '"' && s.data[from + n] != '\''))
                 return 0;
         v->quote = s.data[from + n];
-        v->escapes = n;
+        v->depth = depth_of(n);
         return n + 1;
 }
 
@@ -398,7 +409,8 @@ static size_t header_length(struct slice s, size_t from, bool in_quotes)
                 size_t n = slashes(s, i);
                 char c = i + n < s.len ? s.data[i + n] : '\0';
 
-                if (in_quotes && ((c == '"' && n % 2 == 0) || ((c == 'n' || c == 'r') && n % 2 == 1)))
+                if (in_quotes && ((c == '"' && n % 2 == 0 && closes(s, i + n + 1)) ||
+                                  ((c == 'n' || c == 'r') && n % 2 == 1)))
                         break;
                 i += n + (i + n < s.len && s.data[i + n] != '\n');
         }
@@ -419,6 +431,10 @@ static size_t value_behind(struct slice s, size_t from, enum extent extent, bool
         i += span(s, i, name.quote && extent == REST_OF_LINE ? " [" : " ");
         i += quote_at(s, i, &v);
         *ret_begin = v.begin = i;
+        if (name.quote == '"' && name.depth == 0)
+                in_quotes = !in_quotes;
+        if (in_quotes && v.quote == '"' && v.depth == 0 && closes(s, i))
+                return 0; /* the end of the text that the name stands in */
         if (v.quote)
                 return quoted_length(s, &v);
         if (name.quote)

@@ -236,6 +236,8 @@ static const struct {
         { "{\"Authorization\":\"token ghp_x\",\"a\":1}", "{\"Authorization\":\"<hidden>\",\"a\":1}" },
         { "{\"Authorization\":[\"token ghp_x\"],\"a\":1}", "{\"Authorization\":[\"<hidden>\"],\"a\":1}" },
         { "{\"authorization\":{\"mode\":\"RBAC\"}}", "{\"authorization\":{\"mode\":\"RBAC\"}}" },
+        { "5\" wide, token=\"sesame\" x", "5\" wide, token=\"<hidden>\" x" },
+        { "{\"m\":\"a token=\",\"a\":\"b\"}", "{\"m\":\"a token=\",\"a\":\"b\"}" },
         { "Bearer abcdefghijklmnop x", "Bearer <hidden> x" },
         { "secretary=me tokens=5", "secretary=me tokens=5" },
         { "{\"m\":\"token:\\n next\"}", "{\"m\":\"token:\\n next\"}" },
@@ -318,6 +320,55 @@ static void every_name_of_a_credential_is_read_to_its_end(void **state)
         }
 }
 
+/* A text of pieces that matter here, as number `i` tells. */
+static void append_pieces(uint64_t i, struct buf *b)
+{
+        static const char *const pieces[] = { "token",  "Authorization",
+                                              "bearer", "=",
+                                              ":",      " ",
+                                              "\"",     "'",
+                                              "\\",     "\n",
+                                              "n",      "sesame-sesame",
+                                              "\\\"",   "{",
+                                              "[",      "://a",
+                                              "@b",     "-----BEGIN PRIVATE KEY-----",
+                                              "\x01",   "é" };
+
+        for (uint64_t x = i * 0x9e3779b97f4a7c15u + 1, n = 2 + i % 9; n; n--) {
+                x ^= x << 13;
+                x ^= x >> 7;
+                x ^= x << 17;
+                buf_append_str(b, pieces[x % ARRAY_LEN(pieces)]);
+        }
+}
+
+/* {"m": text, "a": 1}, as JSON. */
+static void wrap(struct buf *text)
+{
+        AUTO_JSON json_t *doc = json_pack("{s:s, s:i}", "m", text->data, "a", 1);
+
+        buf_clear(text);
+        assert_int_equal(doc_write_canonical(doc, text), 0);
+}
+
+static void whatever_texts_in_json_hold_it_stays_json(void **state)
+{
+        for (uint64_t i = 0; i < 60000; i++) {
+                AUTO_BUF struct buf b, hidden;
+                AUTO_JSON json_t *doc = NULL;
+
+                buf_init(&b, 65536);
+                buf_init(&hidden, 65536);
+                append_pieces(i, &b);
+                for (uint64_t depth = 0; depth <= i % 3; depth++)
+                        wrap(&b);
+                assert_int_equal(bundle_hide_text((struct slice){ b.data, b.len }, &hidden), 0);
+                if (doc_parse((struct slice){ hidden.data, hidden.len }, &doc, NULL) < 0)
+                        fail_msg("%s became %s", b.data, hidden.data);
+                assert_int_equal(doc_get_int(doc, "a", 0), 1);
+        }
+}
+
 /* Wherever a text is cut, nothing is read behind its end. */
 static void texts_may_end_anywhere(void **state)
 {
@@ -339,6 +390,7 @@ int main(void)
                 cmocka_unit_test(an_object_without_end_is_refused),
                 cmocka_unit_test(credentials_are_hidden_in_texts_and_json_stays_json),
                 cmocka_unit_test(every_name_of_a_credential_is_read_to_its_end),
+                cmocka_unit_test(whatever_texts_in_json_hold_it_stays_json),
                 cmocka_unit_test(texts_may_end_anywhere),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
