@@ -472,9 +472,11 @@ const char *bundle_hidden_name(size_t i)
 static const struct named_value *name_at(struct slice s, size_t from)
 {
         const struct named_value *best = NULL;
+        int first = tolower((unsigned char)s.data[from]);
 
         for (size_t i = 0; i < ARRAY_LEN(names); i++)
-                if (begins(s, from, names[i].name) && (!best || strlen(names[i].name) > strlen(best->name)))
+                if (names[i].name[0] == first && begins(s, from, names[i].name) &&
+                    (!best || strlen(names[i].name) > strlen(best->name)))
                         best = &names[i];
         return best;
 }
