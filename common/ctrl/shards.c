@@ -7,6 +7,7 @@
 
 #include "common/base/map.h"
 #include "common/base/memory.h"
+#include "common/base/timefmt.h"
 #include "common/ctrl/shards_internal.h"
 #include "common/kube/connection.h"
 #include "proto/names.h"
@@ -389,7 +390,8 @@ static void hold_shard(struct shards *s, unsigned k)
                 return;
         if (sh->state != SHARD_FREE)
                 lose(s, SHARD_BIT(k), "it was another's for a moment");
-        sh->stale = !(before == LEASE_WAS_OURS && sh->ours) && !(before == LEASE_WAS_NEW && sh->listed);
+        /* Until the caches are filled anew: a take-over may be cut short, and the lease be ours again. */
+        sh->stale |= !(before == LEASE_WAS_OURS && sh->ours) && !(before == LEASE_WAS_NEW && sh->listed);
         sh->ours = true;
         sh->free_since_ms = -1;
         sh->state = SHARD_TAKEN;
@@ -457,16 +459,27 @@ static int write_shards(struct shards *s, shard_set set)
         return code;
 }
 
+/* With an acquireTime it was somebody's, for whoever takes it. */
+static json_t *vacant_lease(const struct shards *s, const char *name, bool was_anothers)
+{
+        char now[RFC3339_SIZE];
+
+        time_format_rfc3339_micro(loop_wall_us(s->loop), now);
+        return json_pack("{s:s, s:s, s:{s:s, s:s, s:{s:s}}, s:{s:s, s:s*}}", "apiVersion",
+                         "coordination.k8s.io/v1", "kind", "Lease", "metadata", "name", name, "namespace",
+                         s->o.lease.ns, "labels", LABEL_SHARDS, s->label, "spec", "holderIdentity", "",
+                         "acquireTime", was_anothers ? now : NULL);
+}
+
 /* Whoever makes the layout begins it: no shard of it is worked on anywhere, so leases that are missing were
- * never there. They are made vacant, for all to share. */
+ * never there. They are made vacant, for all to share. After another layout somebody wrote until a moment ago
+ * nevertheless, and the leases say so. */
 static void found_layout(struct shards *s)
 {
         for (unsigned k = 0; k < s->o.n; k++) {
                 struct kube_client bounded = *s->o.kube;
-                AUTO_JSON json_t *lease = json_pack(
-                        "{s:s, s:s, s:{s:s, s:s, s:{s:s}}, s:{s:s}}", "apiVersion", "coordination.k8s.io/v1",
-                        "kind", "Lease", "metadata", "name", s->at[k].name, "namespace", s->o.lease.ns,
-                        "labels", LABEL_SHARDS, s->label, "spec", "holderIdentity", "");
+                AUTO_JSON json_t *lease =
+                        vacant_lease(s, s->at[k].name, s->layout.before == LEASE_WAS_ANOTHERS);
 
                 s->at[k].ours = false;
                 bounded.call_deadline_ms = patience_ms(s);

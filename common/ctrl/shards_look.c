@@ -77,8 +77,10 @@ static int look_at_peer(struct shards *s, const json_t *item)
         return p->identity ? 0 : ERR_NO_MEMORY;
 }
 
+/* What we hold is not free, though it may be taken by us: the count begins when it is given up. */
 static void note_free(struct shard *sh, bool is_free, int64_t now)
 {
+        is_free = is_free && sh->state == SHARD_FREE;
         sh->free_since_ms = !is_free ? -1 : sh->free_since_ms < 0 ? now : sh->free_since_ms;
 }
 

@@ -300,6 +300,23 @@ RIG_TEST(a_newcomer_is_given_its_share_by_those_who_work, {
         close_all();
 })
 
+RIG_TEST(what_was_given_up_after_long_is_left_to_a_newcomer_that_is_slow_to_take_it, {
+        start_replica(r, &replicas[0], "a");
+        wait_ms(r, 2 * LEASE_MS);
+        open_replica(r, &replicas[1], "b");
+        replicas[1].fate = 500;
+        replicas[1].only = "boss-shard-";
+        start(&replicas[1]);
+        wait_ms(r, LEASE_MS - 2 * RETRY_MS);
+        assert_int_equal(count(&replicas[0]), 4);
+        assert_int_equal(replicas[0].begun, N);
+        replicas[1].fate = 0;
+        wait_ms(r, 3 * RETRY_MS);
+        one_shares((const unsigned[3]){ 4, 4, 0 });
+        assert_int_equal(replicas[0].begun, N);
+        close_all();
+})
+
 static shard_set leases_of(struct rig *r, const char *holder)
 {
         shard_set set = 0;
@@ -450,6 +467,7 @@ RIG_TEST(an_agent_without_shards_keeps_replicas_out_and_they_keep_it_out, {
         assert_int_equal(count(&replicas[0]), 0);
         wait_ms(r, 4 * RETRY_MS);
         assert_int_equal(count(&replicas[0]), N);
+        assert_int_equal(replicas[0].prepared, 1); /* the other wrote until a moment ago */
         leader_init(&other, &replicas[0].kube, &o);
         for (int i = 0; i < 40; i++) {
                 assert_int_equal(rig_get(r, path_of(r, "boss")), 200);
@@ -471,6 +489,7 @@ RIG_TEST(another_number_of_shards_is_another_layout, {
         leave(&replicas[0]); /* one of the other layout is nobody to stay for */
         wait_ms(r, 3 * RETRY_MS);
         assert_int_equal(count(&replicas[1]), 4);
+        assert_int_equal(replicas[1].prepared, 1);
         close_all();
 })
 
@@ -574,6 +593,26 @@ RIG_TEST(a_take_over_that_fails_is_tried_again_while_the_lease_is_kept, {
         close_all();
 })
 
+/* Its caches are older than what the one before it wrote, however often the lease is taken meanwhile. */
+RIG_TEST(a_take_over_that_was_cut_short_fills_the_caches_when_it_is_tried_again, {
+        unsigned prepared;
+        start_replica(r, &replicas[0], "a");
+        wait_ms(r, 10000);
+        open_replica(r, &replicas[1], "b");
+        replicas[1].prepare_fails = 1000;
+        start(&replicas[1]);
+        wait_ms(r, LEASE_MS);
+        replicas[1].fate = ERR_RETRY;
+        wait_ms(r, RENEW_MS + RETRY_MS);
+        assert_true(leases_of(r, "b") != 0);
+        prepared = replicas[1].prepared;
+        replicas[1].fate = replicas[1].prepare_fails = 0;
+        wait_ms(r, 3 * RETRY_MS);
+        one_shares((const unsigned[3]){ 4, 4, 0 });
+        assert_int_equal(replicas[1].prepared, prepared + 1);
+        close_all();
+})
+
 RIG_TEST(slow_answers_make_nobody_lose_anything, {
         begin_three(r);
         for (int i = 0; i < 3; i++)
@@ -602,6 +641,7 @@ int main(void)
                 cmocka_unit_test(one_replica_takes_all_and_fills_no_cache_anew),
                 cmocka_unit_test(three_replicas_that_start_at_once_share_all_at_once),
                 cmocka_unit_test(a_newcomer_is_given_its_share_by_those_who_work),
+                cmocka_unit_test(what_was_given_up_after_long_is_left_to_a_newcomer_that_is_slow_to_take_it),
                 cmocka_unit_test(what_is_given_up_is_released_when_what_runs_has_ended),
                 cmocka_unit_test(a_killed_replicas_shards_are_taken_once_their_leases_have_run_out),
                 cmocka_unit_test(a_replica_that_leaves_hands_over_within_a_retry_period),
@@ -619,6 +659,7 @@ int main(void)
                 cmocka_unit_test(a_layout_that_a_user_removed_is_made_anew_and_nothing_stops),
                 cmocka_unit_test(garbage_in_leases_is_waited_out),
                 cmocka_unit_test(a_take_over_that_fails_is_tried_again_while_the_lease_is_kept),
+                cmocka_unit_test(a_take_over_that_was_cut_short_fills_the_caches_when_it_is_tried_again),
                 cmocka_unit_test(slow_answers_make_nobody_lose_anything),
                 cmocka_unit_test(a_replica_that_starts_again_under_its_name_takes_what_was_its_own),
         };
