@@ -147,11 +147,16 @@ static shard_set in_state(const struct shards *s, enum shard_state state)
         return set;
 }
 
+static shard_set held(const struct shards *s)
+{
+        return SHARDS_ALL(s->o.n) & ~in_state(s, SHARD_FREE);
+}
+
 static void show_held(const struct shards *s)
 {
-        shard_set held = in_state(s, SHARD_OWNED) | in_state(s, SHARD_GIVING);
+        shard_set worked_on = in_state(s, SHARD_OWNED) | in_state(s, SHARD_GIVING);
 
-        metric_set(s->o.metrics, METRIC_SHARDS_HELD, __builtin_popcountll(held), NULL);
+        metric_set(s->o.metrics, METRIC_SHARDS_HELD, __builtin_popcountll(worked_on), NULL);
         metric_set(s->o.metrics, METRIC_LEADER, shards_own(s, 0), (const char *const[]){ s->o.lease.name });
 }
 
@@ -185,6 +190,9 @@ static void lose(struct shards *s, shard_set set, const char *why)
         show_held(s);
 }
 
+static const char too_late[] = "its lease could not be renewed in time";
+static const char too_late_layout[] = "the layout's lease could not be renewed in time";
+
 static int64_t holds_until(const struct leader *le)
 {
         return le->renewed_at_ms + le->options.renew_deadline_ms;
@@ -200,8 +208,7 @@ static void expire(struct shards *s)
                 if (s->at[k].state != SHARD_FREE && (!joined || !holds(s, &s->at[k].lease)))
                         gone |= SHARD_BIT(k);
         lose(s, gone,
-             joined ? "its lease could not be renewed in time"
-                    : "the layout's lease could not be renewed in time");
+             joined ? too_late : too_late_layout);
 }
 
 static void arm_lapse(struct shards *s);
@@ -239,6 +246,15 @@ static bool any_stale(const struct shards *s, shard_set set)
         return false;
 }
 
+/* Of a shard that we did not work on nothing of ours is on its way. */
+static bool any_worked_on(const struct shards *s, shard_set set)
+{
+        for (unsigned k = 0; k < s->o.n; k++)
+                if ((set & SHARD_BIT(k)) && s->at[k].worked_on)
+                        return true;
+        return false;
+}
+
 static int wait_for_arrivals(struct shards *s)
 {
         int64_t ms;
@@ -260,6 +276,7 @@ static void begin_work(struct shards *s, shard_set set, const uint32_t terms[SHA
                         continue;
                 sh->state = SHARD_OWNED;
                 sh->stale = false;
+                sh->worked_on = true;
                 begun |= SHARD_BIT(k);
         }
         if (!begun)
@@ -278,7 +295,8 @@ static int take_over_once(struct shards *s, shard_set set)
 
         for (unsigned k = 0; k < s->o.n; k++)
                 terms[k] = s->at[k].term;
-        TRY(wait_for_arrivals(s));
+        if (any_worked_on(s, set))
+                TRY(wait_for_arrivals(s));
         if (any_stale(s, set)) {
                 code = s->o.work.prepare(s->o.work.ctx, &err);
                 if (code == ERR_CANCELLED)
@@ -311,7 +329,7 @@ static void release_shard(struct shard *sh)
 {
         sh->state = SHARD_FREE;
         sh->term++;
-        sh->ours = false;
+        sh->ours = sh->worked_on = false;
         sh->writing = true;
         leader_release(&sh->lease);
         sh->writing = false;
@@ -321,7 +339,7 @@ static void release_idle(struct shards *s)
 {
         shard_set done = 0;
 
-        for (unsigned k = 0; k < s->o.n; k++) {
+        for (unsigned k = 0; k < s->o.n && !s->leaving; k++) { /* each release waits for its answer */
                 struct shard *sh = &s->at[k];
 
                 if (sh->state != SHARD_GIVING || sh->writing || s->o.work.busy(s->o.work.ctx, k) ||
@@ -381,15 +399,24 @@ static void tell_problem(struct shards *s, const char *what, const struct error 
                 log_warn(s->o.log, what, "error", err->text);
 }
 
-static void hold_shard(struct shards *s, unsigned k)
+/* Whether it did not hold when it was renewed last: keys may have been dropped since, though the timer that
+ * tells of it was no faster than the answer. */
+static bool was_late(const struct shards *s, const struct leader *le, int64_t renewed_before_ms)
+{
+        return shards_now_ms(s) >= renewed_before_ms + le->options.renew_deadline_ms;
+}
+
+static void hold_shard(struct shards *s, unsigned k, bool late)
 {
         struct shard *sh = &s->at[k];
         enum leader_before before = sh->lease.before;
 
-        if (sh->state != SHARD_FREE && before != LEASE_WAS_ANOTHERS) /* made anew where it was removed */
+        /* LEASE_WAS_NEW: made anew where it was removed */
+        if (sh->state != SHARD_FREE && before != LEASE_WAS_ANOTHERS && !late)
                 return;
         if (sh->state != SHARD_FREE)
-                lose(s, SHARD_BIT(k), "it was another's for a moment");
+                lose(s, SHARD_BIT(k),
+                     before == LEASE_WAS_ANOTHERS ? "it was another's for a moment" : too_late);
         /* Until the caches are filled anew: a take-over may be cut short, and the lease be ours again. */
         sh->stale |= !(before == LEASE_WAS_OURS && sh->ours) && !(before == LEASE_WAS_NEW && sh->listed);
         sh->ours = true;
@@ -404,6 +431,7 @@ static void write_shard(struct shard *sh)
         struct shards *s = sh->of;
         unsigned k = (unsigned)(sh - s->at);
         bool fresh = sh->state == SHARD_FREE;
+        int64_t renewed_ms = sh->lease.renewed_at_ms;
         struct error err = { 0 };
         int code;
 
@@ -411,7 +439,7 @@ static void write_shard(struct shard *sh)
         code = fresh ? leader_try(&sh->lease, patience_ms(s), &err) : leader_renew(&sh->lease, &err);
         sh->writing = false;
         if (code == 0 && (fresh || sh->state != SHARD_FREE)) {
-                hold_shard(s, k);
+                hold_shard(s, k, was_late(s, &sh->lease, renewed_ms));
         } else if (code == ERR_EXISTS) {
                 sh->ours = false;
                 lose(s, SHARD_BIT(k), "another holds its lease");
@@ -510,9 +538,12 @@ static void tell_waiting(struct shards *s, const struct error *err)
 /* 0 also where it is not ours yet; ERR_TIMEOUT when it was ours and is another's. */
 static int hold_layout(struct shards *s, struct error *err)
 {
+        int64_t renewed_ms = s->layout.renewed_at_ms;
         int code = try_layout(s, err);
 
         if (code == 0) {
+                if (s->joined && was_late(s, &s->layout, renewed_ms))
+                        lose(s, held(s), too_late_layout);
                 if (s->layout.before == LEASE_WAS_ANOTHERS)
                         lose(s, SHARDS_ALL(s->o.n), "the layout was another's for a moment");
                 if (s->layout.before == LEASE_WAS_ANOTHERS ||
@@ -546,11 +577,6 @@ static void show_presence(struct shards *s)
 
 /* ---- one step ---- */
 
-static shard_set held(const struct shards *s)
-{
-        return SHARDS_ALL(s->o.n) & ~in_state(s, SHARD_FREE);
-}
-
 /* Shards that another took though we held them: we were out of touch for too long. */
 static void drop_others(struct shards *s)
 {
@@ -565,7 +591,8 @@ static void count_unowned(struct shards *s)
         unsigned n = 0;
 
         for (unsigned k = 0; k < s->o.n; k++)
-                n += s->at[k].state == SHARD_FREE && s->at[k].free_since_ms >= 0;
+                n += s->at[k].state == SHARD_TAKEN ||
+                     (s->at[k].state == SHARD_FREE && s->at[k].free_since_ms >= 0);
         if (s->looked_ms >= 0)
                 metric_add(s->o.metrics, METRIC_SHARD_UNOWNED_SECONDS,
                            n * (double)(now - s->looked_ms) / 1000, NULL);

@@ -21,6 +21,7 @@ struct shard {
         enum shard_state state;
         uint32_t term;
         bool stale;                           /* another may have had it since we last worked on it */
+        bool worked_on;                       /* and not given up in order since: a write may be on its way */
         bool ours;                            /* nobody else had it since we last held it */
         bool writing;                         /* a request about its lease is under way */
         bool listed;                          /* by the list that is looked at */

@@ -124,17 +124,18 @@ static int look_at(struct shards *s, const json_t *item)
         return is_of_replica(s, name_of(item)) ? look_at_peer(s, item) : 0;
 }
 
-/* Nobody asks whether it went: the next list says. */
-static void remove_old(struct shards *s, const json_t *item)
+/* Whether it asked for that. Nobody asks whether it went: the next list says. */
+static bool remove_old(struct shards *s, const json_t *item)
 {
         struct peer *p = find_peer(s, name_of(item));
         struct kube_client quick = *s->o.kube;
 
         if (!p || p->living ||
             shards_now_ms(s) < p->lease.observed_at_ms + FORGET_LEASES * p->lease.options.lease_ms)
-                return;
+                return false;
         quick.call_deadline_ms = s->layout.options.retry_ms;
         (void)kube_doc_delete_read(&quick, &lease_resource, item, NULL, false, NULL);
+        return true;
 }
 
 static void forget_unlisted(struct shards *s)
@@ -177,8 +178,9 @@ int shards_look(struct shards *s, int64_t call_deadline_ms, json_t **ret_items, 
                 if (look_at(s, item) < 0)
                         return error_no_memory(err);
         forget_unlisted(s);
-        json_array_foreach(items, i, item)
-                remove_old(s, item);
+        json_array_foreach(items, i, item) /* one each time: leases are to be renewed meanwhile */
+                if (remove_old(s, item))
+                        break;
         *ret_items = TAKE_PTR(items);
         return 0;
 }

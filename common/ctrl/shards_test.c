@@ -613,6 +613,47 @@ RIG_TEST(a_take_over_that_was_cut_short_fills_the_caches_when_it_is_tried_again,
         close_all();
 })
 
+/* Removing each takes as long as its answer does. */
+RIG_TEST(many_leases_of_the_dead_keep_nobody_from_renewing, {
+        start_replica(r, &replicas[0], "a");
+        for (int i = 0; i < 20; i++)
+                assert_int_equal(
+                        rig_post(r, LEASES,
+                                 arena_printf(&r->arena,
+                                              "{\"metadata\":{\"name\":\"boss-replica-%d\",\"labels\":"
+                                              "{\"kubernetes-fleet.io/hub-agent-shards\":\"8\"}},"
+                                              "\"spec\":{\"holderIdentity\":\"dead-%d\"}}",
+                                              i, i)),
+                        201);
+        wait_ms(r, 9 * LEASE_MS);
+        replicas[0].answer_ms = 900;
+        wait_ms(r, 13 * LEASE_MS);
+        assert_int_equal(count(&replicas[0]), N);
+        assert_int_equal(replicas[0].lost, 0);
+        assert_int_equal(rig_get(r, LEASES), 200);
+        assert_int_equal(json_array_size(doc_get(r->answer, "items")), 1 + N + 1);
+        close_all();
+})
+
+/* What it sent for others' keys is no matter of what it never worked on. */
+RIG_TEST(what_is_on_its_way_holds_up_no_shard_that_another_worked_on, {
+        start_replica(r, &replicas[0], "a");
+        wait_ms(r, 10000);
+        open_replica(r, &replicas[1], "b");
+        replicas[1].arriving_ms = loop_now_ms(r->loop) + 100 * LEASE_MS;
+        start(&replicas[1]);
+        wait_ms(r, 4 * RETRY_MS);
+        one_shares((const unsigned[3]){ 4, 4, 0 });
+        kill_replica(&replicas[0]);
+        replicas[1].fate = ERR_RETRY;
+        wait_ms(r, RENEW_MS + RETRY_MS);
+        replicas[1].fate = 0;
+        wait_ms(r, 2 * LEASE_MS);
+        assert_int_equal(count(&replicas[1]), 0); /* but what it did work on waits */
+        replicas[1].arriving_ms = 0;
+        close_all();
+})
+
 RIG_TEST(slow_answers_make_nobody_lose_anything, {
         begin_three(r);
         for (int i = 0; i < 3; i++)
@@ -660,6 +701,8 @@ int main(void)
                 cmocka_unit_test(garbage_in_leases_is_waited_out),
                 cmocka_unit_test(a_take_over_that_fails_is_tried_again_while_the_lease_is_kept),
                 cmocka_unit_test(a_take_over_that_was_cut_short_fills_the_caches_when_it_is_tried_again),
+                cmocka_unit_test(many_leases_of_the_dead_keep_nobody_from_renewing),
+                cmocka_unit_test(what_is_on_its_way_holds_up_no_shard_that_another_worked_on),
                 cmocka_unit_test(slow_answers_make_nobody_lose_anything),
                 cmocka_unit_test(a_replica_that_starts_again_under_its_name_takes_what_was_its_own),
         };
