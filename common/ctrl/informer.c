@@ -347,6 +347,8 @@ void informer_set_problem(struct informer *i, int code, const char *text)
         i->problem[0] = '\0';
         if (code)
                 snprintf(i->problem, sizeof(i->problem), "%s: %.200s", i->resource.plural, text);
+        if (code && i->hasty)
+                waitq_wake_all(&i->synced_wait);
         if (another && i->options.state_changed && !i->stopped)
                 i->options.state_changed(i->options.state_changed_ctx);
 }
@@ -553,6 +555,8 @@ static int list_anew(struct informer *i, uint64_t *ret_lists)
                 code = ERR_CLOSED;
         else if (!i->group)
                 code = start_reflector(i);
+        if (code == ERR_NO_MEMORY) /* nothing watches any more */
+                i->synced = false;
         informer_unref(i);
         return code;
 }
@@ -570,13 +574,17 @@ int informer_relist(struct informer *i, uint64_t *ret_lists)
         return list_anew(i, ret_lists);
 }
 
-int informer_wait_listed(struct informer *i, uint64_t lists, int64_t deadline_ms)
+int informer_wait_listed(struct informer *i, uint64_t lists, bool hasty, int64_t deadline_ms)
 {
         int code = 0;
 
         informer_ref(i);
+        i->hasty += hasty;
         while (code == 0 && !i->stopped && i->lists <= lists)
-                code = waitq_wait(fiber_group_loop(i->parent), &i->synced_wait, deadline_ms);
+                code = hasty && i->problem_code ? ERR_TIMEOUT
+                                                : waitq_wait(fiber_group_loop(i->parent), &i->synced_wait,
+                                                             deadline_ms);
+        i->hasty -= hasty;
         if (code == 0 && i->stopped)
                 code = ERR_CLOSED;
         if (code == ERR_TIMEOUT)

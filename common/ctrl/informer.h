@@ -73,10 +73,11 @@ int informer_wait_synced(struct informer *i, int64_t deadline_ms);
  * meanwhile; ERR_NO_MEMORY: nothing is watched any more. */
 int informer_refresh(struct informer *i);
 /* Lists anew while what is held stays in use; *ret_lists is for informer_wait_listed(), which parks until
- * that list has ended. ERR_TIMEOUT: it has not, and from then on the cache is not synced until one has. Both
- * also ERR_CLOSED, ERR_CANCELLED, ERR_NO_MEMORY as above. */
+ * that list has ended. ERR_TIMEOUT: it has not, and from then on the cache is not synced until one has;
+ * `hasty`: so as soon as something stands in its way. Both also ERR_CLOSED, ERR_CANCELLED, ERR_NO_MEMORY as
+ * above. */
 int informer_relist(struct informer *i, uint64_t *ret_lists);
-int informer_wait_listed(struct informer *i, uint64_t lists, int64_t deadline_ms);
+int informer_wait_listed(struct informer *i, uint64_t lists, bool hasty, int64_t deadline_ms);
 const struct kube_resource *informer_resource(const struct informer *i);
 /* Human words about the last failed list or watch, "" if healthy. */
 const char *informer_problem(const struct informer *i);

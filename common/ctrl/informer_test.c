@@ -355,6 +355,29 @@ static void body_no_memory(struct fixture *f)
         }
 }
 
+static void body_no_memory_to_relist(struct fixture *f)
+{
+        uint64_t lists = 0;
+        int code;
+
+        put(&f->server, "a");
+        open_informer(f);
+        assert_true(informer_synced(f->informer));
+        mem_fail_at(1, true);
+        code = informer_relist(f->informer, &lists);
+        mem_fail_at(0, false);
+        assert_int_equal(code, ERR_NO_MEMORY);
+        assert_false(informer_synced(f->informer));
+        assert_int_equal(informer_relist(f->informer, &lists), 0);
+        assert_int_equal(informer_wait_listed(f->informer, lists, false, DEADLINE_NONE), 0);
+        assert_true(informer_synced(f->informer));
+}
+
+static void a_cache_that_nothing_watches_for_want_of_memory_is_not_in_sync(void **state)
+{
+        with_informer(body_no_memory_to_relist);
+}
+
 static void by_name(const struct object *o, index_emit emit, void *to)
 {
         AUTO_KEY struct key k = KEY_EMPTY;
@@ -482,6 +505,7 @@ int main(void)
                 cmocka_unit_test(who_waits_for_an_informer_that_is_stopped_is_told),
                 cmocka_unit_test(nobody_is_told_by_an_informer_that_is_stopped),
                 cmocka_unit_test(a_deletion_of_the_former_object_does_not_take_its_successor),
+                cmocka_unit_test(a_cache_that_nothing_watches_for_want_of_memory_is_not_in_sync),
                 cmocka_unit_test(an_index_value_that_there_is_no_memory_for_leaves_nothing_behind),
                 cmocka_unit_test(what_there_is_no_memory_for_leaves_the_cache_as_it_was),
                 cmocka_unit_test(an_object_of_any_name_is_held_and_stops_no_other),

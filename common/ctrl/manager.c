@@ -402,7 +402,16 @@ static int take_over(struct manager *m, struct error *err)
         return leader_regain(&m->leader, err);
 }
 
-/* What is not listed within that time counts as not filled, and reads from it fail. */
+static bool is_awaited(const struct manager *m, const struct informer *i)
+{
+        vec_for_each(&m->caches, c)
+                if (c->informer == i)
+                        return c->awaited;
+        return false;
+}
+
+/* What is not listed within that time counts as not filled, and reads from it fail; at once where nobody
+ * waits for the cache and it cannot be listed, as its kind may be absent. */
 int manager_relist(struct manager *m, struct error *err)
 {
         CLEANUP(held_release) struct held held = { 0 };
@@ -416,7 +425,8 @@ int manager_relist(struct manager *m, struct error *err)
                 if (informer_relist(*i, &lists.before.at[i - held.informers.at]) == ERR_NO_MEMORY)
                         return error_no_memory(err);
         vec_for_each(&held.informers, i) {
-                int code = informer_wait_listed(*i, lists.before.at[i - held.informers.at], deadline);
+                int code = informer_wait_listed(*i, lists.before.at[i - held.informers.at],
+                                                !is_awaited(m, *i), deadline);
 
                 if (code == ERR_CANCELLED)
                         return error_set(err, ERR_CANCELLED, "cancelled");
