@@ -8,7 +8,7 @@
 #define LEASES "/apis/coordination.k8s.io/v1/namespaces/default/leases"
 #define KEYS 24
 
-static unsigned forgotten;
+static unsigned forgotten, cut_off;
 static const char *unknown; /* the placement of this key cannot be told, once its object is gone */
 
 static int placement_of(void *agent, const char *key, const struct object *about, struct key *ret)
@@ -175,8 +175,10 @@ RIG_TEST(what_was_begun_before_a_shard_was_lost_writes_nothing_any_more, {
 
 static struct outcome wait_for_cancel(struct bench *b, struct reconcile *rc)
 {
-        b->code = fiber_sleep(b->rig->loop, 15000);
-        return b->code < 0 ? (struct outcome){ b->code } : done();
+        int code = fiber_sleep(b->rig->loop, 15000);
+
+        cut_off += code < 0;
+        return code < 0 ? (struct outcome){ code } : done();
 }
 
 RIG_TEST(what_runs_is_stopped_when_its_shard_is_lost_and_only_that, {
@@ -208,6 +210,7 @@ RIG_TEST(a_given_up_shard_waits_for_what_runs, {
         struct bench b;
         open_shared(r, &a, "a", &shared);
         a.reconcile = wait_for_cancel;
+        cut_off = 0;
         make_all(r);
         run_manager(&a);
         wait_ms(&a, 1000);
@@ -217,7 +220,7 @@ RIG_TEST(a_given_up_shard_waits_for_what_runs, {
         assert_int_equal(b.visits.n, 0);
         wait_ms(&a, 15000);
         assert_in_range(b.visits.n, 1, KEYS);
-        assert_int_equal(a.code, 0); /* none of them was cut off */
+        assert_int_equal(cut_off, 0);
         close_bench(&b);
         close_bench(&a);
 })
@@ -240,6 +243,154 @@ RIG_TEST(a_key_whose_object_is_gone_is_worked_on_as_its_event_told_the_placement
         assert_int_equal(b.visits.n, 2);
         unknown = NULL;
         close_bench(&b);
+})
+
+static const char *doubted;
+
+/* The answer of the write is lost, and by the look at the cache nothing is to be written. */
+static struct outcome doubts_once(struct bench *b, struct reconcile *rc)
+{
+        const struct object *o;
+        struct member_cluster wanted;
+        struct member_cluster_spec spec;
+
+        if (!text_equal(rc->key, doubted) || visits_of(b, doubted) > 1)
+                return done();
+        assert_int_equal(cache_get(rc, &member_cluster_kind, NULL, rc->name, &o), 0);
+        wanted = *(const struct member_cluster *)o;
+        spec = *wanted.spec;
+        spec.heartbeat_period_seconds.value = 77;
+        wanted.spec = &spec;
+        b->code = rc_patch_diff(rc, o, &wanted.object, OBJECT_META_SPEC, NULL);
+        return failed(rc->err);
+}
+
+static char unwritten[64]; /* the lease that cannot be written */
+
+static int lose_answers(void *ctx, const struct http_request *rq)
+{
+        if (text_equal(rq->method, "PUT") && strstr(rq->path, unwritten))
+                return 500;
+        return text_equal(rq->method, "PATCH") ? ERR_CLOSED : 0;
+}
+
+static void map_to_nothing(void *agent, const struct informer_event *e, key_emit emit, void *to)
+{
+}
+
+static const struct watch silent_watches[] = { { &member_cluster_kind, ON_DELETION, map_to_nothing } };
+
+static const struct controller silent = {
+        .name = "test",
+        .watches = silent_watches,
+        .n_watches = ARRAY_LEN(silent_watches),
+        .reconcile = reconcile,
+        .backoff_base_ms = 100,
+        .backoff_max_ms = BACKOFF_MAX_MS,
+        .placement_of = placement_of,
+};
+
+static const char *of_another_shard(struct rig *r, const char *key)
+{
+        const char *name = key;
+
+        for (int i = 0; shard_of_key(name, N) == shard_of_key(key, N); i++)
+                name = arena_printf(&r->arena, "m%d", i);
+        return name;
+}
+
+/* The shard of m1 is lost and comes again, while an answer that was lost is still told by no event. */
+RIG_TEST(a_shard_that_comes_settles_no_doubt_of_another, {
+        struct bench b;
+        open_shared(r, &b, "a", &silent);
+        make_all(r);
+        run_manager(&b);
+        wait_ms(&b, 2000);
+        doubted = of_another_shard(r, "m1");
+        snprintf(unwritten, sizeof(unwritten), "test-shard-%u-of", shard_of_key("m1", N));
+        b.reconcile = doubts_once;
+        b.faults.fate = lose_answers;
+        b.stalled = true;
+        manager_enqueue(b.manager, &silent, doubted, QUEUE_HIGH);
+        wait_ms(&b, 13000);
+        assert_true(metric_value(b.metrics, METRIC_SHARDS_HELD, NULL) == N - 1);
+        b.faults.fate = NULL;
+        wait_ms(&b, 15000);
+        assert_true(metric_value(b.metrics, METRIC_SHARDS_HELD, NULL) == N);
+        assert_true(metric_value(b.metrics, METRIC_SHARD_TAKEOVERS, NULL) == N + 1);
+        assert_int_equal(visits_of(&b, doubted), 2);
+        b.stalled = false;
+        wait_ms(&b, 600000); /* a watch that is silent is opened anew */
+        assert_int_equal(visits_of(&b, doubted), 3);
+        close_bench(&b);
+})
+
+static unsigned mapped;
+
+static void count_maps(void *agent, const struct informer_event *e, key_emit emit, void *to)
+{
+        mapped++;
+}
+
+static const struct watch counting_watches[] = { { &member_cluster_kind, ON_SPEC, count_maps } };
+
+static const struct controller of_the_first = {
+        .name = "first", .watches = counting_watches, .n_watches = 1, .reconcile = reconcile
+};
+
+/* What a map does beside giving keys, as forgetting what was known, is not to be done for nothing. */
+RIG_TEST(what_is_no_placements_is_walked_for_the_first_shard_alone, {
+        struct bench b;
+        const char *key = NULL;
+        open_shared(r, &b, "a", &of_the_first);
+        make_all(r);
+        run_manager(&b);
+        wait_ms(&b, 2000);
+        for (int i = 0; !key || shard_of_key(key, N) == 0; i++)
+                key = arena_printf(&r->arena, "m%d", i);
+        b.faults.fate = lose_answers;
+        snprintf(unwritten, sizeof(unwritten), "test-shard-%u-of", shard_of_key(key, N));
+        wait_ms(&b, 13000);
+        mapped = 0;
+        b.faults.fate = NULL;
+        wait_ms(&b, 15000);
+        assert_true(metric_value(b.metrics, METRIC_SHARD_TAKEOVERS, NULL) == N + 1);
+        assert_int_equal(mapped, 0);
+        b.faults.fate = lose_answers;
+        snprintf(unwritten, sizeof(unwritten), "test-shard-0-of");
+        wait_ms(&b, 13000);
+        b.faults.fate = NULL;
+        wait_ms(&b, 15000);
+        assert_true(metric_value(b.metrics, METRIC_SHARD_TAKEOVERS, NULL) == N + 2);
+        assert_int_equal(mapped, KEYS);
+        close_bench(&b);
+})
+
+/* A kind that may be absent, and is. */
+static const struct watch late_watches[] = { { &internal_member_cluster_kind, ON_ALL, NULL } };
+static const struct controller late = {
+        .name = "late", .watches = late_watches, .n_watches = 1, .reconcile = reconcile, .optional = true
+};
+
+RIG_TEST(a_cache_that_nobody_waits_for_holds_up_no_take_over, {
+        struct bench a;
+        struct bench b;
+        open_shared(r, &a, "a", &shared);
+        make_all(r);
+        run_manager(&a);
+        wait_ms(&a, 2000);
+        open_shared(r, &b, "b", &shared);
+        assert_int_equal(rig_delete(r, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/"
+                                       "internalmemberclusters.cluster.kubernetes-fleet.io"),
+                         200);
+        wait_ms(&a, 1000);
+        assert_int_equal(manager_add_controller(b.manager, &late), 0);
+        run_manager(&b);
+        wait_ms(&b, 10000);
+        assert_true(metric_value(b.metrics, METRIC_SHARDS_HELD, NULL) == N / 2);
+        assert_in_range(b.visits.n, 1, KEYS - 1);
+        close_bench(&b);
+        close_bench(&a);
 })
 
 static struct outcome note_all(struct reconcile *rc)
@@ -307,6 +458,9 @@ int main(void)
                 cmocka_unit_test(what_runs_is_stopped_when_its_shard_is_lost_and_only_that),
                 cmocka_unit_test(a_given_up_shard_waits_for_what_runs),
                 cmocka_unit_test(a_key_whose_object_is_gone_is_worked_on_as_its_event_told_the_placement),
+                cmocka_unit_test(a_shard_that_comes_settles_no_doubt_of_another),
+                cmocka_unit_test(what_is_no_placements_is_walked_for_the_first_shard_alone),
+                cmocka_unit_test(a_cache_that_nobody_waits_for_holds_up_no_take_over),
                 cmocka_unit_test(what_is_no_placements_belongs_to_who_has_the_first_shard),
                 cmocka_unit_test(who_takes_a_shard_over_knows_what_was_written_before_and_the_rest_goes_on),
         };

@@ -91,7 +91,7 @@ void running_settle_doubt(struct running *r, const struct object *o)
         }
         first = map_take(&r->doubts, id);
         for (const struct doubt *d = first; d; d = d->next)
-                lost |= running_add(r, d->key, NULL, QUEUE_FOLLOW_UP) < 0;
+                lost |= running_add(r, d->key, o, QUEUE_FOLLOW_UP) < 0;
         doubt_free(first);
         if (lost)
                 running_lose_key(r, NULL, NULL);

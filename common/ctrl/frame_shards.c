@@ -144,6 +144,9 @@ static void begin(void *ctx, shard_set shards)
         vec_for_each(&m->running, r) {
                 const char *standing = (*r)->controller->standing_key;
 
+                /* All its keys are the first shard's, and maps do more than give keys. */
+                if (!(*r)->controller->placement_of && !(shards & SHARD_BIT(0)))
+                        continue;
                 running_requeue_all(*r);
                 if (standing && running_add(*r, standing, NULL, QUEUE_LOW) < 0)
                         running_lose_key(*r, NULL, NULL);
