@@ -13,11 +13,10 @@ static int no_memory_without(const struct key *k)
         return k->text ? 0 : ERR_NO_MEMORY;
 }
 
+/* What names no placement is worked on by whoever has the empty name's shard. */
 static int put_placement(struct key *ret, const char *ns, const char *name)
 {
-        if (text_empty(name))
-                return 0;
-        key_text(ret, ns, name);
+        key_text(ret, text_empty(name) ? NULL : ns, or_empty(name));
         return no_memory_without(ret);
 }
 
@@ -51,14 +50,20 @@ static int placement_of_works_label(const struct object *work, struct key *ret)
                              label_of(work, LABEL_PARENT_PLACEMENT));
 }
 
-/* A binding that is gone leaves Works behind, which are to go. All replicas take the same one's word. */
+/* A binding that is gone leaves Works behind, which are to go. All replicas take the same one's word: the
+ * first's that names a placement. */
 static int placement_of_orphans(struct hub_agent *a, const char *key, struct key *ret)
 {
         AUTO_ARENA struct arena arena = ARENA_INIT;
         struct object_list works;
+        size_t i = 0;
 
         TRY(informer_by_index(manager_informer(a->manager, &work_kind), INDEX_BINDING, key, &arena, &works));
-        return works.n > 0 ? placement_of_works_label(works.at[0], ret) : 0;
+        if (works.n == 0)
+                return 0;
+        while (i < works.n && text_empty(label_of(works.at[i], LABEL_PARENT_PLACEMENT)))
+                i++;
+        return placement_of_works_label(works.at[i < works.n ? i : 0], ret);
 }
 
 int placement_of_binding(void *agent, const char *key, const struct object *about, struct key *ret)
@@ -84,19 +89,16 @@ int placement_of_update_run(void *agent, const char *key, const struct object *a
         const struct update_run *run = (const struct update_run *)object_of(
                 agent, key, about, &cluster_staged_update_run_kind, &staged_update_run_kind);
 
-        return run && run->spec ? put_placement(ret, run->object.meta.ns, run->spec->placement_name) : 0;
+        return run ? put_placement(ret, run->object.meta.ns, run->spec ? run->spec->placement_name : NULL)
+                   : 0;
 }
 
-/* One that names no placement is told so by whoever has the empty name's shard. */
 int placement_of_eviction(void *agent, const char *key, const struct object *about, struct key *ret)
 {
         const struct eviction *e = (const struct eviction *)object_of(
                 agent, key, about, &cluster_resource_placement_eviction_kind, NULL);
 
-        if (!e)
-                return 0;
-        key_text(ret, NULL, e->spec ? or_empty(e->spec->placement_name) : "");
-        return no_memory_without(ret);
+        return e ? put_placement(ret, NULL, e->spec ? e->spec->placement_name : NULL) : 0;
 }
 
 /* ---- what goes when it is another's ---- */

@@ -5,7 +5,7 @@
 #include "hub-agent/agent.h"
 
 /* For struct controller. Of bindings, update runs and evictions what names the placement cannot be changed by
- * users. */
+ * users. What is there and names none belongs to the empty name. */
 int placement_of_self(void *agent, const char *key, const struct object *about, struct key *ret);
 int placement_of_binding(void *agent, const char *key, const struct object *about, struct key *ret);
 int placement_of_work(void *agent, const char *key, const struct object *about, struct key *ret);

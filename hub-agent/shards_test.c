@@ -2,6 +2,7 @@
 #include "common/ctrl/shards_plan.h"
 #include "hub-agent/hub_agent_test.h"
 #include "hub-agent/shards.h"
+#include "hub-agent/work-generator/work_index.h"
 
 #define N 8
 #define PLACEMENTS 6
@@ -16,6 +17,138 @@ static void the_key_of_a_placement_is_its_own(void **state)
         assert_int_equal(placement_of_self(NULL, "team/web", NULL, &key), 0);
         assert_string_equal(key.text, "team/web");
 }
+
+/* Caches of one agent, and nothing that works on what they hold. */
+struct knowing {
+        struct hub_agent agent;
+        struct world world;
+        struct kube_client kube;
+        struct fiber_group *group;
+};
+
+static void open_knowing(struct rig *r, struct knowing *k)
+{
+        struct error err = { 0 };
+        struct manager_options o = { .component = "test", .world = &k->world, .log = &r->log };
+
+        *k = (struct knowing){ .world = r->world, .group = fiber_group_new(r->loop, NULL, "knowing") };
+        k->world.transport = r->client;
+        k->kube = (struct kube_client){
+                .world = &k->world, .endpoint = &r->endpoint, .log = &r->log, .field_manager = "test"
+        };
+        o.kube = &k->kube;
+        o.metrics = k->agent.metrics = metrics_new(METRIC_OF_HUB);
+        o.interns = k->agent.interns = intern_table_new();
+        k->agent.manager = manager_new(&o, k->group, &err);
+        assert_non_null(k->agent.manager);
+        assert_int_equal(informer_add_index(manager_informer(k->agent.manager, &work_kind), INDEX_BINDING,
+                                            emit_work_binding),
+                         0);
+        manager_informer(k->agent.manager, &cluster_resource_binding_kind);
+        manager_informer(k->agent.manager, &cluster_staged_update_run_kind);
+        manager_informer(k->agent.manager, &cluster_resource_placement_eviction_kind);
+        rig_settle(r);
+}
+
+static void close_knowing(struct knowing *k)
+{
+        manager_free(k->agent.manager);
+        fiber_group_end(k->group);
+        metrics_free(k->agent.metrics);
+        intern_table_free(k->agent.interns);
+}
+
+typedef int (*placement_of_fn)(void *agent, const char *key, const struct object *about, struct key *ret);
+
+/* NULL = nobody knows. */
+static void expect_placement(struct knowing *k, placement_of_fn of, const char *key, const char *expected)
+{
+        AUTO_KEY struct key got = KEY_EMPTY;
+
+        assert_int_equal(of(&k->agent, key, NULL, &got), 0);
+        if (!text_equal(got.text, expected))
+                fail_msg("%s is of %s, not of %s", key, got.text ? got.text : "(nobody)",
+                         expected ? expected : "(nobody)");
+}
+
+static void post_kind(struct rig *r, const char *path, const char *kind, const char *name, const char *labels,
+                      const char *spec)
+{
+        int status = rig_post(r, path,
+                              arena_printf(&r->arena,
+                                           "{\"apiVersion\":\"placement.kubernetes-fleet.io/v1beta1\","
+                                           "\"kind\":\"%s\",\"metadata\":{\"name\":\"%s\",\"labels\":{%s}},"
+                                           "\"spec\":{%s}}",
+                                           kind, name, labels, spec));
+
+        if (status != 201)
+                fail_msg("%s %s: %s", kind, name, r->text);
+}
+
+#define WORKS FLEET "namespaces/fleet-member-1/works"
+#define OF_WEB "\"" LABEL_PARENT_PLACEMENT "\":\"web\""
+#define OF_BINDING(b) "\"" LABEL_PARENT_BINDING "\":\"" b "\""
+
+static void post_binding(struct rig *r, const char *name, const char *labels)
+{
+        post_kind(r, FLEET "clusterresourcebindings", "ClusterResourceBinding", name, labels,
+                  "\"state\":\"Bound\",\"targetCluster\":\"member-1\",\"resourceSnapshotName\":\"web-0\","
+                  "\"schedulingPolicySnapshotName\":\"web-0\",\"clusterDecision\":{\"clusterName\":"
+                  "\"member-1\",\"selected\":true,\"reason\":\"one\"}");
+}
+
+static void post_run(struct rig *r, const char *name, const char *placement)
+{
+        post_kind(r, FLEET "clusterstagedupdateruns", "ClusterStagedUpdateRun", name, "",
+                  arena_printf(&r->arena, "\"placementName\":\"%s\",\"stagedRolloutStrategyName\":\"all\"",
+                               placement));
+}
+
+/* Whoever has the empty name's shard works on what names no placement: else nobody did. */
+RIG_TEST(what_names_no_placement_is_of_the_empty_name, {
+        struct knowing k;
+        install_kinds(r);
+        rig_post(r, "/api/v1/namespaces", "{\"metadata\":{\"name\":\"fleet-member-1\"}}");
+        post_binding(r, "named", OF_WEB);
+        post_binding(r, "nameless", "");
+        post_run(r, "named", "web");
+        post_run(r, "nameless", "");
+        post_kind(r, WORKS, "Work", "named", OF_WEB, "");
+        post_kind(r, WORKS, "Work", "nameless", "", "");
+        open_knowing(r, &k);
+        expect_placement(&k, placement_of_binding, "named", "web");
+        expect_placement(&k, placement_of_binding, "nameless", "");
+        expect_placement(&k, placement_of_update_run, "named", "web");
+        expect_placement(&k, placement_of_update_run, "nameless", "");
+        expect_placement(&k, placement_of_work, "fleet-member-1/named", "web");
+        expect_placement(&k, placement_of_work, "fleet-member-1/nameless", "");
+        close_knowing(&k);
+})
+
+RIG_TEST(what_is_gone_is_of_whom_the_queue_remembers, {
+        struct knowing k;
+        install_kinds(r);
+        open_knowing(r, &k);
+        expect_placement(&k, placement_of_binding, "gone", NULL);
+        expect_placement(&k, placement_of_update_run, "gone", NULL);
+        expect_placement(&k, placement_of_work, "fleet-member-1/gone", NULL);
+        expect_placement(&k, placement_of_eviction, "gone", NULL);
+        close_knowing(&k);
+})
+
+RIG_TEST(orphans_are_of_the_placement_that_the_first_labelled_one_names, {
+        struct knowing k;
+        install_kinds(r);
+        rig_post(r, "/api/v1/namespaces", "{\"metadata\":{\"name\":\"fleet-member-1\"}}");
+        post_kind(r, WORKS, "Work", "a", OF_BINDING("gone"), "");
+        post_kind(r, WORKS, "Work", "b", OF_BINDING("gone") "," OF_WEB, "");
+        post_kind(r, WORKS, "Work", "c", OF_BINDING("gone"), "");
+        post_kind(r, WORKS, "Work", "d", OF_BINDING("nobodys"), "");
+        open_knowing(r, &k);
+        expect_placement(&k, placement_of_binding, "gone", "web");
+        expect_placement(&k, placement_of_binding, "nobodys", "");
+        close_knowing(&k);
+})
 
 /* ---- two agents ---- */
 
@@ -126,6 +259,9 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(the_key_of_a_placement_is_its_own),
+                cmocka_unit_test(what_names_no_placement_is_of_the_empty_name),
+                cmocka_unit_test(what_is_gone_is_of_whom_the_queue_remembers),
+                cmocka_unit_test(orphans_are_of_the_placement_that_the_first_labelled_one_names),
                 cmocka_unit_test(each_placement_is_one_agents_and_the_others_when_it_leaves),
         };
 
