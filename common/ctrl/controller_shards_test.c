@@ -259,7 +259,7 @@ static struct outcome doubts_once(struct bench *b, struct reconcile *rc)
         assert_int_equal(cache_get(rc, &member_cluster_kind, NULL, rc->name, &o), 0);
         wanted = *(const struct member_cluster *)o;
         spec = *wanted.spec;
-        spec.heartbeat_period_seconds.value = 77;
+        spec.heartbeat_period_seconds.value++;
         wanted.spec = &spec;
         b->code = rc_patch_diff(rc, o, &wanted.object, OBJECT_META_SPEC, NULL);
         return failed(rc->err);
@@ -322,6 +322,40 @@ RIG_TEST(a_shard_that_comes_settles_no_doubt_of_another, {
         b.stalled = false;
         wait_ms(&b, 600000); /* a watch that is silent is opened anew */
         assert_int_equal(visits_of(&b, doubted), 3);
+        close_bench(&b);
+})
+
+RIG_TEST(a_write_without_an_answer_holds_up_no_other_shard, {
+        struct bench b;
+        open_shared(r, &b, "a", &silent);
+        make_all(r);
+        run_manager(&b);
+        wait_ms(&b, 2000);
+        doubted = of_another_shard(r, "m1");
+        snprintf(unwritten, sizeof(unwritten), "test-shard-%u-of", shard_of_key("m1", N));
+        b.reconcile = doubts_once;
+        b.faults.fate = lose_answers;
+        wait_ms(&b, 13000);
+        assert_true(metric_value(b.metrics, METRIC_SHARDS_HELD, NULL) == N - 1);
+        manager_enqueue(b.manager, &silent, doubted, QUEUE_HIGH);
+        wait_ms(&b, 500);
+        assert_int_equal(visits_of(&b, doubted), 2);
+        b.faults.fate = NULL;
+        wait_ms(&b, 5000);
+        assert_true(metric_value(b.metrics, METRIC_SHARDS_HELD, NULL) == N);
+        /* Its own it does. */
+        snprintf(unwritten, sizeof(unwritten), "test-shard-%u-of", shard_of_key(doubted, N));
+        b.faults.fate = lose_answers;
+        wait_ms(&b, 8000);
+        b.visits.n = 0;
+        manager_enqueue(b.manager, &silent, doubted, QUEUE_HIGH);
+        wait_ms(&b, 5000);
+        assert_true(metric_value(b.metrics, METRIC_SHARDS_HELD, NULL) == N - 1);
+        b.faults.fate = NULL;
+        wait_ms(&b, 3000);
+        assert_true(metric_value(b.metrics, METRIC_SHARDS_HELD, NULL) == N - 1);
+        wait_ms(&b, 10000);
+        assert_true(metric_value(b.metrics, METRIC_SHARDS_HELD, NULL) == N);
         close_bench(&b);
 })
 
@@ -459,6 +493,7 @@ int main(void)
                 cmocka_unit_test(a_given_up_shard_waits_for_what_runs),
                 cmocka_unit_test(a_key_whose_object_is_gone_is_worked_on_as_its_event_told_the_placement),
                 cmocka_unit_test(a_shard_that_comes_settles_no_doubt_of_another),
+                cmocka_unit_test(a_write_without_an_answer_holds_up_no_other_shard),
                 cmocka_unit_test(what_is_no_placements_is_walked_for_the_first_shard_alone),
                 cmocka_unit_test(a_cache_that_nobody_waits_for_holds_up_no_take_over),
                 cmocka_unit_test(what_is_no_placements_belongs_to_who_has_the_first_shard),

@@ -77,6 +77,7 @@ struct manager {
         bool leading;
         bool governing;        /* controllers run: one that is added begins at once */
         int64_t unanswered_ms; /* when a write was last given up without an answer; INT64_MIN = never */
+        int64_t unanswered_of[SHARDS_MAX]; /* so for the keys of a shard, which the other leaves out */
         uint64_t next_id;
 };
 
@@ -107,6 +108,9 @@ bool attempt_is_ours(const struct attempt *a);         /* its shard is worked on
 struct kube_client *attempt_client(struct attempt *a); /* one that writes only as long as the shard is ours */
 bool running_drops(struct running *r, const char *key); /* the key is not ours (any more) */
 int64_t manager_arriving_ms(const struct manager *m); /* of what was sent and not answered; 0 = nothing is */
+int64_t manager_arriving_of(const struct manager *m, shard_set of); /* for keys of them, or of no key */
+/* `unanswered_ms`: where it is noted when there was no answer. */
+void manager_count_request(struct manager *m, const struct kube_counted *c, int64_t *unanswered_ms);
 int manager_relist(struct manager *m, struct error *err); /* every cache, while it stays in use */
 /* ---- frame_metrics.c ---- */
 void frame_metrics_begin(struct manager *m);

@@ -117,6 +117,13 @@ static int fence(void *ctx, struct error *err)
         return error_set(err, ERR_RETRY, "shard %u is not ours any more: nothing is written", a->shard);
 }
 
+static void count(void *ctx, const struct kube_counted *c)
+{
+        const struct attempt *a = ctx;
+
+        manager_count_request(a->running->manager, c, &a->running->manager->unanswered_of[a->shard]);
+}
+
 struct kube_client *attempt_client(struct attempt *a)
 {
         const struct manager *m = a->running->manager;
@@ -126,6 +133,10 @@ struct kube_client *attempt_client(struct attempt *a)
         a->kube = *m->options.kube;
         a->kube.may_write = fence;
         a->kube.may_write_ctx = a;
+        if (a->kube.count_ctx == m) { /* the manager counts: of which shard it is, it is to know too */
+                a->kube.count = count;
+                a->kube.count_ctx = a;
+        }
         return &a->kube;
 }
 
@@ -197,9 +208,9 @@ static bool busy(void *ctx, unsigned shard)
         return false;
 }
 
-static int64_t arriving_ms(void *ctx)
+static int64_t arriving_ms(void *ctx, shard_set of)
 {
-        return manager_arriving_ms(ctx);
+        return manager_arriving_of(ctx, of);
 }
 
 struct shards *frame_shards_new(struct manager *m)

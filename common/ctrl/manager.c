@@ -23,13 +23,18 @@ static bool is_leaders_write(const char *verb, const char *resource)
                !text_equal(resource, "events") && !text_equal(resource, "leases");
 }
 
+void manager_count_request(struct manager *m, const struct kube_counted *c, int64_t *unanswered_ms)
+{
+        frame_count_request(m->options.metrics, c);
+        if (c->status == 0 && is_leaders_write(c->verb, c->resource))
+                *unanswered_ms = loop_now_ms(m->options.world->loop);
+}
+
 static void count_request(void *ctx, const struct kube_counted *c)
 {
         struct manager *m = ctx;
 
-        frame_count_request(m->options.metrics, c);
-        if (c->status == 0 && is_leaders_write(c->verb, c->resource))
-                m->unanswered_ms = loop_now_ms(m->options.world->loop);
+        manager_count_request(m, c, &m->unanswered_ms);
 }
 
 struct manager *manager_new(const struct manager_options *o, struct fiber_group *group, struct error *err)
@@ -44,6 +49,8 @@ struct manager *manager_new(const struct manager_options *o, struct fiber_group 
         }
         m->options = *o;
         m->unanswered_ms = NEVER_MS;
+        for (size_t k = 0; k < ARRAY_LEN(m->unanswered_of); k++)
+                m->unanswered_of[k] = NEVER_MS;
         m->log = *o->log;
         if (!o->identity) {
                 leader_identity(o->world, o->component, m->identity);
@@ -435,11 +442,26 @@ int manager_relist(struct manager *m, struct error *err)
 }
 
 /* How long what was cut off may be on its way still. */
+static int64_t arriving_since(const struct manager *m, int64_t unanswered_ms)
+{
+        if (unanswered_ms == NEVER_MS)
+                return 0;
+        return MAX(unanswered_ms + ON_ITS_WAY_MS - loop_now_ms(m->options.world->loop), 0);
+}
+
 int64_t manager_arriving_ms(const struct manager *m)
 {
-        if (m->unanswered_ms == NEVER_MS)
-                return 0;
-        return MAX(m->unanswered_ms + ON_ITS_WAY_MS - loop_now_ms(m->options.world->loop), 0);
+        return arriving_since(m, m->unanswered_ms);
+}
+
+int64_t manager_arriving_of(const struct manager *m, shard_set of)
+{
+        int64_t last = m->unanswered_ms;
+
+        for (unsigned k = 0; k < SHARDS_MAX; k++)
+                if (of & SHARD_BIT(k))
+                        last = MAX(last, m->unanswered_of[k]);
+        return arriving_since(m, last);
 }
 
 /* While the API server was away nobody could take the lease either: then we go on where we stopped. What we

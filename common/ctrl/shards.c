@@ -15,6 +15,7 @@
 #define RELEASE_DEADLINE_MS 400
 #define PREPARE_PAUSE_MS 1000
 #define GIVING_LOOK_MS 50
+#define ARRIVALS_LOOK_MS 500
 #define LEASES_IN_FLIGHT 8
 #define LAYOUT_TRIES 5 /* others renew the same lease */
 #define LONGEST_LEASES 10
@@ -238,6 +239,11 @@ static void arm_lapse(struct shards *s)
 
 /* ---- taking over ---- */
 
+static int64_t arriving_ms(const struct shards *s, shard_set of)
+{
+        return s->o.work.arriving_ms(s->o.work.ctx, of);
+}
+
 static bool any_stale(const struct shards *s, shard_set set)
 {
         for (unsigned k = 0; k < s->o.n; k++)
@@ -246,22 +252,15 @@ static bool any_stale(const struct shards *s, shard_set set)
         return false;
 }
 
-/* Of a shard that we did not work on nothing of ours is on its way. */
-static bool any_worked_on(const struct shards *s, shard_set set)
+/* Those of the set for which nothing of ours is on its way: nothing is, of what we did not work on. */
+static shard_set at_rest(const struct shards *s, shard_set set)
 {
+        shard_set rest = 0;
+
         for (unsigned k = 0; k < s->o.n; k++)
-                if ((set & SHARD_BIT(k)) && s->at[k].worked_on)
-                        return true;
-        return false;
-}
-
-static int wait_for_arrivals(struct shards *s)
-{
-        int64_t ms;
-
-        while ((ms = s->o.work.arriving_ms(s->o.work.ctx)) > 0)
-                TRY(fiber_sleep(s->loop, ms));
-        return 0;
+                if ((set & SHARD_BIT(k)) && (!s->at[k].worked_on || arriving_ms(s, SHARD_BIT(k)) == 0))
+                        rest |= SHARD_BIT(k);
+        return rest;
 }
 
 /* Those of the set that are still held, and by the same term: others came and went while we waited. */
@@ -291,13 +290,15 @@ static int take_over_once(struct shards *s, shard_set set)
 {
         struct error err = { 0 };
         uint32_t terms[SHARDS_MAX];
+        shard_set ready;
         int code;
 
         for (unsigned k = 0; k < s->o.n; k++)
                 terms[k] = s->at[k].term;
-        if (any_worked_on(s, set))
-                TRY(wait_for_arrivals(s));
-        if (any_stale(s, set)) {
+        ready = at_rest(s, set);
+        if (!ready)
+                return fiber_sleep(s->loop, ARRIVALS_LOOK_MS);
+        if (any_stale(s, ready)) {
                 code = s->o.work.prepare(s->o.work.ctx, &err);
                 if (code == ERR_CANCELLED)
                         return code;
@@ -307,11 +308,11 @@ static int take_over_once(struct shards *s, shard_set set)
                         return fiber_sleep(s->loop, PREPARE_PAUSE_MS);
                 }
         }
-        begin_work(s, set, terms);
+        begin_work(s, ready, terms);
         return 0;
 }
 
-/* All that are there to be taken over, in one go. */
+/* All that are there to be taken over, in one go; those that wait for what is on its way come later. */
 static void take_over(void *ctx)
 {
         struct shards *s = ctx;
@@ -343,7 +344,7 @@ static void release_idle(struct shards *s)
                 struct shard *sh = &s->at[k];
 
                 if (sh->state != SHARD_GIVING || sh->writing || s->o.work.busy(s->o.work.ctx, k) ||
-                    s->o.work.arriving_ms(s->o.work.ctx) > 0)
+                    arriving_ms(s, SHARD_BIT(k)) > 0)
                         continue;
                 release_shard(sh);
                 done |= SHARD_BIT(k);
@@ -740,7 +741,7 @@ void shards_release(struct shards *s)
         timer_stop(&s->lapse);
         if (!s->joined)
                 return;
-        if (s->o.work.arriving_ms(s->o.work.ctx) > 0) {
+        if (arriving_ms(s, SHARDS_ALL(s->o.n)) > 0) {
                 log_info(s->o.log, "the shards' leases are not released but left to run out: a write may "
                                    "still arrive");
                 return;

@@ -30,8 +30,9 @@ struct shards_work {
         /* Of what is not worked on any more nothing is to be remembered. Must not park. */
         void (*forget)(void *ctx);
         bool (*busy)(void *ctx, unsigned shard); /* something of it still runs */
-        /* How long a write of ours that was not answered may be on its way still, 0 = none is. */
-        int64_t (*arriving_ms)(void *ctx);
+        /* How long a write of ours for one of them that was not answered may be on its way still, 0 = none
+         * is. */
+        int64_t (*arriving_ms)(void *ctx, shard_set of);
 };
 
 struct shards_options {

@@ -33,6 +33,7 @@ struct replica {
         shard_set busy;    /* what runs takes long */
         unsigned prepared, begun, lost;
         int64_t arriving_ms;
+        shard_set arriving; /* it is of those; 0 = of all */
         int prepare_fails;
         struct error err;
         int code;
@@ -78,10 +79,12 @@ static bool busy(void *ctx, unsigned shard)
         return ((struct replica *)ctx)->busy & SHARD_BIT(shard);
 }
 
-static int64_t arriving_ms(void *ctx)
+static int64_t arriving_ms(void *ctx, shard_set of)
 {
         struct replica *p = ctx;
 
+        if (p->arriving && !(p->arriving & of))
+                return 0;
         return MAX(p->arriving_ms - loop_now_ms(p->rig->loop), (int64_t)0);
 }
 
@@ -635,6 +638,38 @@ RIG_TEST(many_leases_of_the_dead_keep_nobody_from_renewing, {
         close_all();
 })
 
+RIG_TEST(a_write_on_its_way_holds_up_its_own_shard_alone, {
+        shard_set given;
+        shard_set late;
+        start_replica(r, &replicas[0], "a");
+        wait_ms(r, 10000);
+        replicas[0].busy = SHARDS_ALL(N);
+        start_replica(r, &replicas[1], "b");
+        wait_ms(r, 2 * LEASE_MS);
+        given = SHARDS_ALL(N) & ~owned(&replicas[0]);
+        late = given & -given;
+        replicas[0].arriving = late;
+        replicas[0].arriving_ms = loop_now_ms(r->loop) + 4 * RETRY_MS;
+        replicas[0].busy = 0;
+        wait_ms(r, 3 * RETRY_MS);
+        assert_int_equal(leases_of(r, "a"), owned(&replicas[0]) | late);
+        assert_int_equal(owned(&replicas[1]), given & ~late);
+        wait_ms(r, 4 * RETRY_MS);
+        one_shares((const unsigned[3]){ 4, 4, 0 });
+        replicas[0].arriving_ms = loop_now_ms(r->loop) + LEASE_MS + 10 * RETRY_MS;
+        replicas[0].arriving = late = owned(&replicas[0]) & -owned(&replicas[0]);
+        replicas[0].fate = 500;
+        replicas[0].only = "boss-shard-";
+        wait_ms(r, RENEW_MS + RETRY_MS);
+        assert_int_equal(count(&replicas[0]), 0);
+        replicas[0].fate = 0;
+        wait_ms(r, 3 * RETRY_MS);
+        assert_int_equal(count(&replicas[0]), 3); /* and is begun alone later */
+        wait_ms(r, LEASE_MS + 8 * RETRY_MS);
+        one_shares((const unsigned[3]){ 4, 4, 0 });
+        close_all();
+})
+
 /* What it sent for others' keys is no matter of what it never worked on. */
 RIG_TEST(what_is_on_its_way_holds_up_no_shard_that_another_worked_on, {
         start_replica(r, &replicas[0], "a");
@@ -649,7 +684,7 @@ RIG_TEST(what_is_on_its_way_holds_up_no_shard_that_another_worked_on, {
         wait_ms(r, RENEW_MS + RETRY_MS);
         replicas[1].fate = 0;
         wait_ms(r, 2 * LEASE_MS);
-        assert_int_equal(count(&replicas[1]), 0); /* but what it did work on waits */
+        assert_int_equal(count(&replicas[1]), 4); /* but what it did work on waits */
         replicas[1].arriving_ms = 0;
         close_all();
 })
@@ -702,6 +737,7 @@ int main(void)
                 cmocka_unit_test(a_take_over_that_fails_is_tried_again_while_the_lease_is_kept),
                 cmocka_unit_test(a_take_over_that_was_cut_short_fills_the_caches_when_it_is_tried_again),
                 cmocka_unit_test(many_leases_of_the_dead_keep_nobody_from_renewing),
+                cmocka_unit_test(a_write_on_its_way_holds_up_its_own_shard_alone),
                 cmocka_unit_test(what_is_on_its_way_holds_up_no_shard_that_another_worked_on),
                 cmocka_unit_test(slow_answers_make_nobody_lose_anything),
                 cmocka_unit_test(a_replica_that_starts_again_under_its_name_takes_what_was_its_own),
