@@ -108,7 +108,8 @@ void frame_handle_event(void *running_watch, const struct informer_event *e)
         unsigned changed = w->watch->on ? changes(e) : 0;
         struct emission em = { .running = w->running, .about = e->now };
 
-        if (!w->running->manager->requeued) /* what the cache holds is no event, and others' keys are dropped */
+        /* While a shard comes it is no event but what the cache holds, and keys of others are dropped. */
+        if (!w->running->manager->requeued)
                 running_settle_doubt(w->running, e->now);
         if (!(changed & w->watch->on))
                 return;

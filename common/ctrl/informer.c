@@ -581,9 +581,9 @@ int informer_wait_listed(struct informer *i, uint64_t lists, bool hasty, int64_t
         informer_ref(i);
         i->hasty += hasty;
         while (code == 0 && !i->stopped && i->lists <= lists)
-                code = hasty && i->problem_code ? ERR_TIMEOUT
-                                                : waitq_wait(fiber_group_loop(i->parent), &i->synced_wait,
-                                                             deadline_ms);
+                code = hasty && i->problem_code
+                               ? ERR_TIMEOUT
+                               : waitq_wait(fiber_group_loop(i->parent), &i->synced_wait, deadline_ms);
         i->hasty -= hasty;
         if (code == 0 && i->stopped)
                 code = ERR_CLOSED;

@@ -32,7 +32,7 @@ struct informer {
         VEC(struct index *) indexes;
         VEC(struct handler) handlers;
         struct waitq synced_wait;
-        unsigned hasty; /* so many of those who wait do not once there is a problem */
+        unsigned hasty;         /* so many of those who wait do not once there is a problem */
         struct map undecodable; /* key -> the version that cannot be decoded, as text */
         bool synced;
         uint64_t lists; /* that have ended */

@@ -208,8 +208,7 @@ static void expire(struct shards *s)
         for (unsigned k = 0; k < s->o.n; k++)
                 if (s->at[k].state != SHARD_FREE && (!joined || !holds(s, &s->at[k].lease)))
                         gone |= SHARD_BIT(k);
-        lose(s, gone,
-             joined ? too_late : too_late_layout);
+        lose(s, gone, joined ? too_late : too_late_layout);
 }
 
 static void arm_lapse(struct shards *s);
