@@ -504,12 +504,14 @@ static json_t *vacant_lease(const struct shards *s, const char *name, bool was_a
  * nevertheless, and the leases say so. */
 static void found_layout(struct shards *s)
 {
+        bool was_anothers = s->layout.before == LEASE_WAS_ANOTHERS;
+
         for (unsigned k = 0; k < s->o.n; k++) {
                 struct kube_client bounded = *s->o.kube;
-                AUTO_JSON json_t *lease =
-                        vacant_lease(s, s->at[k].name, s->layout.before == LEASE_WAS_ANOTHERS);
+                AUTO_JSON json_t *lease = vacant_lease(s, s->at[k].name, was_anothers);
 
                 s->at[k].ours = false;
+                s->at[k].stale |= was_anothers; /* its lease may be there, and never taken */
                 bounded.call_deadline_ms = patience_ms(s);
                 if (lease) /* what fails is taken later, as if it had been removed */
                         (void)kube_doc_create(&bounded, &lease_resource, s->o.lease.ns, lease, NULL, NULL,

@@ -496,6 +496,28 @@ RIG_TEST(another_number_of_shards_is_another_layout, {
         close_all();
 })
 
+/* Whoever made the leases ended before anybody took one, and then another layout worked. */
+RIG_TEST(leases_that_nobody_ever_took_are_no_sign_that_nobody_wrote, {
+        for (unsigned k = 0; k < N; k++)
+                assert_int_equal(
+                        rig_post(r, LEASES,
+                                 arena_printf(&r->arena,
+                                              "{\"metadata\":{\"name\":\"boss-shard-%u-of-%u\",\"labels\":"
+                                              "{\"kubernetes-fleet.io/hub-agent-shards\":\"8\"}},"
+                                              "\"spec\":{\"holderIdentity\":\"\"}}",
+                                              k, N)),
+                        201);
+        assert_int_equal(rig_post(r, LEASES,
+                                  "{\"metadata\":{\"name\":\"boss\"},\"spec\":{\"holderIdentity\":\"\","
+                                  "\"acquireTime\":\"2026-01-01T00:00:00.000000Z\"}}"),
+                         201);
+        start_replica(r, &replicas[0], "a");
+        wait_ms(r, 3 * RETRY_MS);
+        assert_int_equal(count(&replicas[0]), N);
+        assert_int_equal(replicas[0].prepared, 1);
+        close_all();
+})
+
 RIG_TEST(who_loses_the_layout_ends, {
         start_replica(r, &replicas[0], "a");
         wait_ms(r, 10000);
@@ -728,6 +750,7 @@ int main(void)
                 cmocka_unit_test(a_lease_that_another_took_is_let_go_of),
                 cmocka_unit_test(an_agent_without_shards_keeps_replicas_out_and_they_keep_it_out),
                 cmocka_unit_test(another_number_of_shards_is_another_layout),
+                cmocka_unit_test(leases_that_nobody_ever_took_are_no_sign_that_nobody_wrote),
                 cmocka_unit_test(who_loses_the_layout_ends),
                 cmocka_unit_test(a_layout_lost_and_vacant_again_while_out_of_touch_is_begun_anew),
                 cmocka_unit_test(a_lease_that_a_user_removed_is_made_anew_by_its_holder_alone),
