@@ -224,7 +224,9 @@ static int change_policy(struct day *d, unsigned placement, struct error *err)
         }
         p->wanted_before = before.wanted;
         p->wanted_ms = loop_now_ms(d->loop);
-        day_note_fitting(d, placement, true);
+        /* Drawn once more as it was it is no change, and who fitted once may stay. */
+        day_note_fitting(d, placement,
+                         p->kind == DAY_FIXED ? p->first != before.first : p->tier != before.tier);
         log_info(&d->log, "move", "policy", name, "wanted", LOG_INT(p->wanted), "tier", LOG_INT(p->tier));
         return 1;
 }
