@@ -239,3 +239,20 @@ void answering_close(struct answering *a)
                 object_unref(a->due.at[i]);
         vec_free(&a->due);
 }
+
+size_t answering_count_joined(const struct informer *clusters)
+{
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        struct object_list all = { 0 };
+        size_t n = 0;
+
+        if (informer_list(clusters, &arena, &all) < 0)
+                return 0;
+        for (size_t i = 0; i < all.n; i++) {
+                const struct member_cluster *c = (const struct member_cluster *)all.at[i];
+
+                n += c->status &&
+                     condition_is_true(&c->status->conditions, CONDITION_JOINED, c->object.meta.generation);
+        }
+        return n;
+}

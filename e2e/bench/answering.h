@@ -26,3 +26,5 @@ int answering_open(struct answering *a, struct kube_client *hub, int64_t heartbe
 /* From now on Works are answered, too. */
 int answering_open_works(struct answering *a, struct error *err);
 void answering_close(struct answering *a);
+/* Of a cache of MemberClusters: those that the hub says have joined. */
+size_t answering_count_joined(const struct informer *clusters);

@@ -72,6 +72,19 @@ int bench_usage(struct world *w, int pid, struct bench_usage *ret, struct error 
 
 /* ---- requests ---- */
 
+int bench_send(struct kube_client *k, const char *method, const char *path, const char *body,
+               struct error *err)
+{
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        struct http_response answer;
+
+        if (!path || !body)
+                return error_no_memory(err);
+        return kube_raw(k, method, path,
+                        text_equal(method, "PATCH") ? "application/merge-patch+json" : "application/json",
+                        slice_of(body), &arena, &answer, err);
+}
+
 int bench_reset_requests(struct kube_client *k, struct error *err)
 {
         AUTO_ARENA struct arena arena = ARENA_INIT;

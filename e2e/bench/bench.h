@@ -17,6 +17,10 @@ struct bench_usage {
 };
 int bench_usage(struct world *w, int pid, struct bench_usage *ret, struct error *err);
 
+/* A JSON document as text, PATCH as a merge patch. NULL for path or body: there was no memory for them. */
+int bench_send(struct kube_client *k, const char *method, const char *path, const char *body,
+               struct error *err);
+
 /* Requests a cluster has answered since the last reset, by verb and resource. */
 int bench_reset_requests(struct kube_client *k, struct error *err);
 int bench_requests(struct kube_client *k, json_t **ret_items, struct error *err);

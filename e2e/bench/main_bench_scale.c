@@ -68,8 +68,8 @@ static const char *environment(size_t member, size_t members)
 
 static int make_member(struct scale *s, size_t i, struct arena *arena, struct error *err)
 {
-        return scale_send(
-                s, "POST", "/apis/cluster.kubernetes-fleet.io/v1beta1/memberclusters",
+        return bench_send(
+                s->hub, "POST", "/apis/cluster.kubernetes-fleet.io/v1beta1/memberclusters",
                 arena_printf(arena,
                              "{\"apiVersion\":\"cluster.kubernetes-fleet.io/v1beta1\",\"kind\":"
                              "\"MemberCluster\",\"metadata\":{\"name\":\"member-%05zu\",\"labels\":{"
@@ -77,23 +77,6 @@ static int make_member(struct scale *s, size_t i, struct arena *arena, struct er
                              "\"kind\":\"User\",\"name\":\"x\"},\"heartbeatPeriodSeconds\":%d}}",
                              i, i % scale_groups(s), environment(i, s->n_members), SCALE_HEARTBEAT_S),
                 err);
-}
-
-static size_t count_joined(struct scale *s, const struct informer *clusters)
-{
-        AUTO_ARENA struct arena arena = ARENA_INIT;
-        struct object_list all = { 0 };
-        size_t n = 0;
-
-        if (informer_list(clusters, &arena, &all) < 0)
-                return 0;
-        for (size_t i = 0; i < all.n; i++) {
-                const struct member_cluster *c = (const struct member_cluster *)all.at[i];
-
-                n += c->status &&
-                     condition_is_true(&c->status->conditions, CONDITION_JOINED, c->object.meta.generation);
-        }
-        return n;
 }
 
 static int make_members(struct scale *s, struct error *err)
@@ -105,7 +88,7 @@ static int make_members(struct scale *s, struct error *err)
         size_t n = 0;
         int code = clusters ? scale_many(s, 0, s->n_members, make_member, err) : error_no_memory(err);
 
-        while (code == 0 && (n = count_joined(s, clusters)) < s->n_members) {
+        while (code == 0 && (n = answering_count_joined(clusters)) < s->n_members) {
                 code = s->members.code < 0 ? s->members.code : fiber_sleep(l, 200);
                 if (code == 0 && loop_now_ms(l) > deadline)
                         code = error_set(err, ERR_TIMEOUT, "only %zu members have joined", n);

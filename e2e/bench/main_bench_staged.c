@@ -67,19 +67,7 @@ static int64_t now_us(const struct stand *s)
         return loop_now_us(s->bench->loop);
 }
 
-/* ---- requests ---- */
-
-static int send(struct stand *s, const char *method, const char *path, const char *body, struct error *err)
-{
-        AUTO_ARENA struct arena arena = ARENA_INIT;
-        struct http_response answer;
-
-        if (!path || !body)
-                return error_no_memory(err);
-        return kube_raw(s->hub, method, path,
-                        text_equal(method, "PATCH") ? "application/merge-patch+json" : "application/json",
-                        slice_of(body), &arena, &answer, err);
-}
+/* ---- many at once ---- */
 
 /* Does `one` for 0 to n - 1, several at a time. */
 struct many {
@@ -136,32 +124,16 @@ static int make_member(struct stand *s, size_t i, struct arena *arena, struct er
 
         if (i < GATES)
                 snprintf(gate, sizeof(gate), ",\"" GATED "\":\"yes\",\"gate\":\"g%zu\"", i);
-        return send(s, "POST", CLUSTERS "memberclusters",
-                    arena_printf(arena,
-                                 HEAD("cluster.kubernetes-fleet.io/v1beta1",
-                                      "MemberCluster") ",\"labels\":{\"group\":\"g%zu\",\"stage\":\"%s\"%s}},"
-                                                       "\"spec\":{\"identity\":{"
-                                                       "\"kind\":\"User\",\"name\":\"x\"},"
-                                                       "\"heartbeatPeriodSeconds\":600}}",
-                                 arena_printf(arena, "member-%04zu", i), i % GROUPS, stage_of(i), gate),
-                    err);
-}
-
-static size_t count_joined(struct stand *s)
-{
-        AUTO_ARENA struct arena arena = ARENA_INIT;
-        struct object_list all = { 0 };
-        size_t n = 0;
-
-        if (informer_list(s->clusters, &arena, &all) < 0)
-                return 0;
-        for (size_t i = 0; i < all.n; i++) {
-                const struct member_cluster *c = (const struct member_cluster *)all.at[i];
-
-                n += c->status &&
-                     condition_is_true(&c->status->conditions, CONDITION_JOINED, c->object.meta.generation);
-        }
-        return n;
+        return bench_send(
+                s->hub, "POST", CLUSTERS "memberclusters",
+                arena_printf(arena,
+                             HEAD("cluster.kubernetes-fleet.io/v1beta1",
+                                  "MemberCluster") ",\"labels\":{\"group\":\"g%zu\",\"stage\":\"%s\"%s}},"
+                                                   "\"spec\":{\"identity\":{"
+                                                   "\"kind\":\"User\",\"name\":\"x\"},"
+                                                   "\"heartbeatPeriodSeconds\":600}}",
+                             arena_printf(arena, "member-%04zu", i), i % GROUPS, stage_of(i), gate),
+                err);
 }
 
 static int make_fleet(struct stand *s, struct error *err)
@@ -169,11 +141,12 @@ static int make_fleet(struct stand *s, struct error *err)
         int64_t deadline = loop_now_ms(s->bench->loop) + PATIENCE_MS;
 
         TRY(write_many(s, MEMBERS, make_member, err));
-        while (count_joined(s) < MEMBERS) {
+        while (answering_count_joined(s->clusters) < MEMBERS) {
                 if (s->members.code < 0)
                         return *err = s->members.err, s->members.code;
                 if (loop_now_ms(s->bench->loop) > deadline)
-                        return error_set(err, ERR_TIMEOUT, "only %zu members have joined", count_joined(s));
+                        return error_set(err, ERR_TIMEOUT, "only %zu members have joined",
+                                         answering_count_joined(s->clusters));
                 TRY(fiber_sleep(s->bench->loop, 100));
         }
         return 0;
@@ -184,26 +157,28 @@ static int make_fleet(struct stand *s, struct error *err)
 static int make_placement(struct stand *s, const char *name, const char *label, const char *value,
                           struct arena *arena, struct error *err)
 {
-        TRY(send(s, "POST", "/api/v1/namespaces", arena_printf(arena, HEAD("v1", "Namespace") "}}", name),
-                 err));
-        TRY(send(s, "POST", arena_printf(arena, "/api/v1/namespaces/%s/configmaps", name),
-                 arena_printf(arena, HEAD("v1", "ConfigMap") "},\"data\":{\"key\":\"old\"}}", "settings"),
-                 err));
-        return send(s, "POST", FLEET "clusterresourceplacements",
-                    arena_printf(
-                            arena,
-                            OF_FLEET("ClusterResourcePlacement") "},\"spec\":{\"resourceSelectors\":[{"
-                                                                 "\"group\":\"\",\"version\":\"v1\",\"kind\":"
-                                                                 "\"Namespace\",\"name\":\"%s\"}],"
-                                                                 "\"strategy\":{\"type\":\"External\"},"
-                                                                 "\"policy\":{\"placementType\":\"PickAll\","
-                                                                 "\"affinity\":{\"clusterAffinity\":{"
-                                                                 "\"requiredDuringSchedulingIgnoredDuringExec"
-                                                                 "ution\":{\"clusterSelectorTerms\":"
-                                                                 "[{\"labelSelector\":{\"matchLabels\":{\"%"
-                                                                 "s\":\"%s\"}}}]}}}}}}",
-                            name, name, label, value),
-                    err);
+        TRY(bench_send(s->hub, "POST", "/api/v1/namespaces",
+                       arena_printf(arena, HEAD("v1", "Namespace") "}}", name), err));
+        TRY(bench_send(
+                s->hub, "POST", arena_printf(arena, "/api/v1/namespaces/%s/configmaps", name),
+                arena_printf(arena, HEAD("v1", "ConfigMap") "},\"data\":{\"key\":\"old\"}}", "settings"),
+                err));
+        return bench_send(
+                s->hub, "POST", FLEET "clusterresourceplacements",
+                arena_printf(
+                        arena,
+                        OF_FLEET("ClusterResourcePlacement") "},\"spec\":{\"resourceSelectors\":[{"
+                                                             "\"group\":\"\",\"version\":\"v1\",\"kind\":"
+                                                             "\"Namespace\",\"name\":\"%s\"}],"
+                                                             "\"strategy\":{\"type\":\"External\"},"
+                                                             "\"policy\":{\"placementType\":\"PickAll\","
+                                                             "\"affinity\":{\"clusterAffinity\":{"
+                                                             "\"requiredDuringSchedulingIgnoredDuringExec"
+                                                             "ution\":{\"clusterSelectorTerms\":"
+                                                             "[{\"labelSelector\":{\"matchLabels\":{\"%"
+                                                             "s\":\"%s\"}}}]}}}}}}",
+                        name, name, label, value),
+                err);
 }
 
 static int make_one_placement(struct stand *s, size_t i, struct arena *arena, struct error *err)
@@ -214,8 +189,9 @@ static int make_one_placement(struct stand *s, size_t i, struct arena *arena, st
 
 static int change_one(struct stand *s, size_t i, struct arena *arena, struct error *err)
 {
-        return send(s, "PATCH", arena_printf(arena, "/api/v1/namespaces/app-%zu/configmaps/settings", i),
-                    "{\"data\":{\"key\":\"new\"}}", err);
+        return bench_send(s->hub, "PATCH",
+                          arena_printf(arena, "/api/v1/namespaces/app-%zu/configmaps/settings", i),
+                          "{\"data\":{\"key\":\"new\"}}", err);
 }
 
 #define STAGE(name)                                                                                          \
@@ -233,28 +209,29 @@ static int make_strategies(struct stand *s, struct error *err)
                            "%s{\"name\":\"g%d\",\"labelSelector\":{\"matchLabels\":{\"gate\":\"g%d\"}},"
                            "\"afterStageTasks\":[{\"type\":\"Approval\"}]}",
                            i ? "," : "", i, i);
-        TRY(send(s, "POST", FLEET "clusterstagedupdatestrategies",
-                 arena_printf(&arena,
-                              OF_FLEET("ClusterStagedUpdateStrategy") "},\"spec\":{\"stages\":[" STAGE(
-                                      "first") "," STAGE("second") "," STAGE("third") "]}}",
-                              "three"),
-                 err));
-        return send(s, "POST", FLEET "clusterstagedupdatestrategies",
-                    arena_printf(&arena,
-                                 OF_FLEET("ClusterStagedUpdateStrategy") "},\"spec\":{\"stages\":[%s]}}",
-                                 GATED, gates.data),
-                    err);
+        TRY(bench_send(s->hub, "POST", FLEET "clusterstagedupdatestrategies",
+                       arena_printf(&arena,
+                                    OF_FLEET("ClusterStagedUpdateStrategy") "},\"spec\":{\"stages\":[" STAGE(
+                                            "first") "," STAGE("second") "," STAGE("third") "]}}",
+                                    "three"),
+                       err));
+        return bench_send(
+                s->hub, "POST", FLEET "clusterstagedupdatestrategies",
+                arena_printf(&arena, OF_FLEET("ClusterStagedUpdateStrategy") "},\"spec\":{\"stages\":[%s]}}",
+                             GATED, gates.data),
+                err);
 }
 
 static int post_run(struct stand *s, const char *name, const char *placement, const char *strategy,
                     struct arena *arena, struct error *err)
 {
-        return send(s, "POST", FLEET "clusterstagedupdateruns",
-                    arena_printf(arena,
-                                 OF_FLEET("ClusterStagedUpdateRun") "},\"spec\":{\"placementName\":\"%s\","
-                                                                    "\"stagedRolloutStrategyName\":\"%s\"}}",
-                                 name, placement, strategy),
-                    err);
+        return bench_send(
+                s->hub, "POST", FLEET "clusterstagedupdateruns",
+                arena_printf(arena,
+                             OF_FLEET("ClusterStagedUpdateRun") "},\"spec\":{\"placementName\":\"%s\","
+                                                                "\"stagedRolloutStrategyName\":\"%s\"}}",
+                             name, placement, strategy),
+                err);
 }
 
 /* ---- runs at the same time ---- */
@@ -480,8 +457,8 @@ static int pass_gate(struct stand *s, size_t gate, double *ret_ms, struct error 
         TRY(await(s, is_asked, gate, err));
         TRY(fiber_sleep(s->bench->loop, QUIET_MS));
         began = now_us(s);
-        TRY(send(
-                s, "PATCH",
+        TRY(bench_send(
+                s->hub, "PATCH",
                 arena_printf(&arena, FLEET "clusterapprovalrequests/" GATED "-after-g%zu/status", gate),
                 "{\"status\":{\"conditions\":[{\"type\":\"Approved\",\"status\":\"True\",\"reason\":\"lgtm\","
                 "\"message\":\"lgtm\",\"lastTransitionTime\":\"2026-01-01T00:00:00Z\","

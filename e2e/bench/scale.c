@@ -28,19 +28,7 @@ size_t scale_groups(const struct scale *s)
         return MAX(s->n_members / s->n_share, (size_t)1);
 }
 
-/* ---- requests ---- */
-
-int scale_send(struct scale *s, const char *method, const char *path, const char *body, struct error *err)
-{
-        AUTO_ARENA struct arena arena = ARENA_INIT;
-        struct http_response answer;
-
-        if (!path || !body)
-                return error_no_memory(err);
-        return kube_raw(s->hub, method, path,
-                        text_equal(method, "PATCH") ? "application/merge-patch+json" : "application/json",
-                        slice_of(body), &arena, &answer, err);
-}
+/* ---- many at once ---- */
 
 struct many {
         struct scale *scale;
@@ -92,20 +80,20 @@ int scale_make_content(struct scale *s, const char *name, struct arena *arena, s
 
         memset(text, 'x', sizeof(text) - 1);
         text[sizeof(text) - 1] = '\0';
-        TRY(scale_send(s, "POST", "/api/v1/namespaces",
+        TRY(bench_send(s->hub, "POST", "/api/v1/namespaces",
                        arena_printf(arena,
                                     "{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{\"name\":"
                                     "\"%s\"}}",
                                     name),
                        err));
-        TRY(scale_send(s, "POST", arena_printf(arena, "/api/v1/namespaces/%s/configmaps", name),
+        TRY(bench_send(s->hub, "POST", arena_printf(arena, "/api/v1/namespaces/%s/configmaps", name),
                        arena_printf(arena,
                                     "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":"
                                     "\"data\"},\"data\":{\"foo\":\"%s\"}}",
                                     text),
                        err));
-        return scale_send(
-                s, "POST", arena_printf(arena, "/apis/apps/v1/namespaces/%s/deployments", name),
+        return bench_send(
+                s->hub, "POST", arena_printf(arena, "/apis/apps/v1/namespaces/%s/deployments", name),
                 "{\"apiVersion\":\"apps/v1\",\"kind\":\"Deployment\",\"metadata\":{\"name\":\"app\"},"
                 "\"spec\":{\"replicas\":0,\"selector\":{\"matchLabels\":{\"app\":\"pause\"}},"
                 "\"template\":{\"metadata\":{\"labels\":{\"app\":\"pause\"}},\"spec\":{"
@@ -127,8 +115,8 @@ static const char *policy(size_t group, struct arena *arena)
 int scale_make_placement(struct scale *s, const char *name, size_t group, struct arena *arena,
                          struct error *err)
 {
-        return scale_send(
-                s, "POST", SCALE_FLEET "clusterresourceplacements",
+        return bench_send(
+                s->hub, "POST", SCALE_FLEET "clusterresourceplacements",
                 arena_printf(
                         arena,
                         FLEET_JSON("ClusterResourcePlacement") ",\"metadata\":{\"name\":\"%s\"},"
@@ -146,7 +134,8 @@ int scale_make_placement(struct scale *s, const char *name, size_t group, struct
 int scale_move_placement(struct scale *s, const char *name, size_t group, struct arena *arena,
                          struct error *err)
 {
-        return scale_send(s, "PATCH", arena_printf(arena, SCALE_FLEET "clusterresourceplacements/%s", name),
+        return bench_send(s->hub, "PATCH",
+                          arena_printf(arena, SCALE_FLEET "clusterresourceplacements/%s", name),
                           arena_printf(arena, "{\"spec\":{\"policy\":%s}}", policy(group, arena)), err);
 }
 

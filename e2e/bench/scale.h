@@ -35,7 +35,6 @@ int scale_answer(struct scale *s, struct error *err);
 
 size_t scale_groups(const struct scale *s);
 
-int scale_send(struct scale *s, const char *method, const char *path, const char *body, struct error *err);
 /* Does `one` for first to first + n - 1, several at a time. */
 int scale_many(struct scale *s, size_t first, size_t n,
                int (*one)(struct scale *s, size_t i, struct arena *arena, struct error *err),
