@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "common/base/memory.h"
 #include "e2e/scenarios/process_fleet.h"
@@ -67,6 +68,52 @@ int bench_usage(struct world *w, int pid, struct bench_usage *ret, struct error 
         ret->private_mb = (rollup_kb(rollup, "Private_Clean:") + rollup_kb(rollup, "Private_Dirty:")) / 1024;
         ret->peak_rss_mb = rollup_kb(status, "VmHWM:") / 1024;
         ret->cpu_ns = ns;
+        return 0;
+}
+
+/* User and system time of all threads: fields 14 and 15 of /proc/PID/stat, counted from behind the program's
+ * name, which may have spaces. */
+static int read_cpu(struct world *w, int pid, int64_t *ret_ns, struct error *err)
+{
+        char path[64];
+        AUTO_FREE char *stat = NULL;
+        const char *at;
+        long long user = 0, system = 0;
+        size_t n;
+
+        snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+        TRY(w->files->read(w->ctx, path, PROC_FILE_MAX, &stat, &n, err));
+        at = strrchr(stat, ')');
+        if (!at ||
+            sscanf(at, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lld %lld", &user, &system) != 2)
+                return error_set(err, ERR_SYSTEM, "%s: not as expected", path);
+        *ret_ns = (user + system) * (1000000000LL / sysconf(_SC_CLK_TCK));
+        return 0;
+}
+
+int bench_usage_below(struct world *w, int pid, struct bench_usage *ret, struct error *err)
+{
+        char path[64];
+        AUTO_FREE char *children = NULL;
+        struct slice rest, head;
+        size_t n;
+
+        *ret = (struct bench_usage){ 0 };
+        snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, pid);
+        TRY(w->files->read(w->ctx, path, PROC_FILE_MAX, &children, &n, err));
+        for (rest = slice_trim((struct slice){ children, n }); rest.len;) {
+                struct bench_usage one;
+                int64_t child, ns = 0;
+
+                slice_cut(&rest, ' ', &head);
+                if (!slice_parse_i64(head, &child))
+                        return error_set(err, ERR_SYSTEM, "%s: not as expected", path);
+                TRY(bench_usage(w, (int)child, &one, err));
+                TRY(read_cpu(w, (int)child, &ns, err));
+                ret->rss_mb += one.rss_mb;
+                ret->private_mb += one.private_mb;
+                ret->cpu_ns += ns;
+        }
         return 0;
 }
 

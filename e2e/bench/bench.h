@@ -16,6 +16,8 @@ struct bench_usage {
         int64_t cpu_ns;            /* of its main thread, where the loop runs */
 };
 int bench_usage(struct world *w, int pid, struct bench_usage *ret, struct error *err);
+/* Of a process's children together, all their threads; peak_rss_mb is 0. */
+int bench_usage_below(struct world *w, int pid, struct bench_usage *ret, struct error *err);
 
 /* A JSON document as text, PATCH as a merge patch. NULL for path or body: there was no memory for them. */
 int bench_send(struct kube_client *k, const char *method, const char *path, const char *body,

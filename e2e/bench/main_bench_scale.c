@@ -2,11 +2,12 @@
  * hub-agent as programs, members that answer in place of agents. The state is made once, by the hub-agent
  * itself, and kept; e2e/bench/scale copies it for each measurement.
  *
- *   bench_scale PROGRAMS SCRATCH make|measure|resync|edits NAME MEMBERS PLACEMENTS CLUSTERS TRIES
+ *   bench_scale PROGRAMS SCRATCH make|measure|made|resync|edits NAME MEMBERS PLACEMENTS CLUSTERS TRIES
  * IDLE-SECONDS
  *
  * make fills the empty folder SCRATCH. measure takes a folder that was filled so; without placements it
- * measures the hub at rest and placements on it, with them also restarts. resync measures one restart only,
+ * measures the hub at rest and placements on it, with them also restarts. made makes the state and measures
+ * all of that on the way: for API servers whose data is not kept. resync measures one restart only,
  * edits only edits during restarts. NAME is what the figures of restarts begin with. */
 #include <stdio.h>
 
@@ -30,6 +31,7 @@ struct figures {
         struct scale scale;
         const char *name;
         size_t idle_s, tries; /* half as many where one takes long */
+        size_t n_placed;      /* placements one after the other, for their names */
         double resync_s;      /* of the last restart */
 };
 
@@ -126,20 +128,31 @@ static int make_placements(struct scale *s, struct error *err)
         return 0;
 }
 
+static int settle(struct figures *f, struct error *err)
+{
+        TRY(scale_await_rest(&f->scale, 0, REST_MS, err));
+        TRY(fiber_sleep(loop_of(f), SETTLE_MS));
+        return scale_await_rest(&f->scale, 0, REST_MS, err);
+}
+
+/* The hub-agent, and members that it hears of. */
+static int begin(struct figures *f, struct error *err)
+{
+        TRY(hub_agent(f, true, err));
+        TRY(scale_beat(&f->scale, err));
+        TRY(scale_answer(&f->scale, err));
+        return make_members(&f->scale, err);
+}
+
 static int make(struct figures *f, struct error *err)
 {
         struct scale *s = &f->scale;
         int64_t began = loop_now_us(loop_of(f));
         struct scale_usage none = { 0 };
 
-        TRY(hub_agent(f, true, err));
-        TRY(scale_beat(s, err));
-        TRY(scale_answer(s, err));
-        TRY(make_members(s, err));
+        TRY(begin(f, err));
         TRY(make_placements(s, err));
-        TRY(scale_await_rest(s, 0, REST_MS, err));
-        TRY(fiber_sleep(loop_of(f), SETTLE_MS));
-        TRY(scale_await_rest(s, 0, REST_MS, err));
+        TRY(settle(f, err));
         bench_line(seconds_since(f, began), "s", "%s_made_s", f->name);
         TRY(scale_report_cpu(s, &none, f->name, err));
         return hub_agent(f, false, err);
@@ -171,7 +184,8 @@ static int measure_placements(struct figures *f, const char *figure, size_t trie
 
         TRY(scale_usage(&f->scale, &before, err));
         for (size_t i = 0; i < tries; i++) {
-                snprintf(name, sizeof(name), "%s-%zu", everywhere ? "everywhere" : "one", i);
+                snprintf(name, sizeof(name), "%s-%zu", everywhere ? "everywhere" : "one",
+                         f->n_placed++);
                 TRY(place(f, name, everywhere ? SCALE_EVERYWHERE : i % scale_groups(&f->scale), &took[i],
                           err));
         }
@@ -259,14 +273,14 @@ static int start(struct figures *f, const char *figure, double *ret_writes, stru
         AUTO_JSON json_t *items = NULL;
         int64_t began;
 
-        TRY(bench_reset_requests(s->hub, err));
+        TRY(scale_reset_requests(s, err));
         began = loop_now_us(loop_of(f));
         TRY(hub_agent(f, true, err));
         TRY(scale_await_rest(s, reconciles_of_state(s), REST_MS, err));
         f->resync_s = seconds_since(f, began);
         TRY(fiber_sleep(loop_of(f), quiet_ms(s)));
         TRY(scale_await_rest(s, 0, REST_MS, err));
-        TRY(bench_requests(s->hub, &items, err));
+        TRY(scale_requests(s, &items, err));
         *ret_writes = count_writes(f, items, figure);
         return 0;
 }
@@ -293,7 +307,7 @@ static int report_memory(struct figures *f, struct error *err)
         bench_line(u.hub_agent.peak_rss_mb, "MiB", "%s_hub_peak_rss_mb", f->name);
         bench_line(u.hub_agent.peak_rss_mb / u.hub_agent.rss_mb, "ratio", "%s_hub_peak_ratio", f->name);
         bench_line((double)u.hub_agent.cpu_ns / 1e9, "s", "%s_resync_hub_agent_cpu_s", f->name);
-        bench_line(u.devcluster.rss_mb, "MiB", "%s_devcluster_rss_mb", f->name);
+        bench_line(u.server.rss_mb, "MiB", "%s_%s_rss_mb", f->name, scale_server(&f->scale));
         return 0;
 }
 
@@ -312,8 +326,8 @@ static int measure_restarts(struct figures *f, size_t n, struct error *err)
                 took[i] = f->resync_s;
                 writes += more;
                 bench_line(took[i], "s", "%s_resync_s:%zu", f->name, i + 1);
-                bench_line((double)(after.devcluster.cpu_ns - before.devcluster.cpu_ns) / 1e9, "s",
-                           "%s_resync_devcluster_cpu_s:%zu", f->name, i + 1);
+                bench_line((double)(after.server.cpu_ns - before.server.cpu_ns) / 1e9, "s",
+                           "%s_resync_%s_cpu_s:%zu", f->name, scale_server(&f->scale), i + 1);
         }
         bench_line(bench_percentile(took, n, 90), "s", "%s_resync_s", f->name);
         bench_line(writes, "requests", "%s_resync_writes", f->name);
@@ -373,8 +387,8 @@ static int measure_idle(struct figures *f, struct error *err)
                    "idle_%zu_members_mcores", s->n_members);
         bench_line(after.hub_agent.rss_mb, "MiB", "idle_%zu_members_rss_mb", s->n_members);
         bench_line(after.hub_agent.private_mb, "MiB", "idle_%zu_members_private_mb", s->n_members);
-        bench_line((double)(after.devcluster.cpu_ns - before.devcluster.cpu_ns) / 1e6 / took, "millicores",
-                   "idle_%zu_members_devcluster_mcores", s->n_members);
+        bench_line((double)(after.server.cpu_ns - before.server.cpu_ns) / 1e6 / took, "millicores",
+                   "idle_%zu_members_%s_mcores", s->n_members, scale_server(s));
         return 0;
 }
 
@@ -390,20 +404,40 @@ static int measure_members(struct figures *f, struct error *err)
         return measure_placements(f, everywhere, half(f), true, err);
 }
 
-static int measure(struct figures *f, struct error *err)
+static int measure_loaded(struct figures *f, struct error *err)
 {
         char everywhere[64];
 
-        TRY(start_first(f, err));
-        TRY(scale_answer(&f->scale, err));
-        if (!f->scale.n_placements)
-                return measure_members(f, err);
         TRY(measure_restarts(f, half(f), err));
         TRY(measure_placements(f, "scale_loaded_placement", f->tries, false, err));
         snprintf(everywhere, sizeof(everywhere), "scale_loaded_placement_all_%zu", f->scale.n_members);
         TRY(measure_placements(f, everywhere, half(f), true, err));
         TRY(measure_crowd(f, AT_ONCE, "scale_100_placements_at_once", err));
         return measure_edits(f, err);
+}
+
+static int measure(struct figures *f, struct error *err)
+{
+        TRY(start_first(f, err));
+        TRY(scale_answer(&f->scale, err));
+        return f->scale.n_placements ? measure_loaded(f, err) : measure_members(f, err);
+}
+
+static int measure_made(struct figures *f, struct error *err)
+{
+        struct scale_usage before;
+        int64_t began;
+
+        TRY(begin(f, err));
+        TRY(settle(f, err));
+        TRY(measure_members(f, err));
+        TRY(scale_usage(&f->scale, &before, err));
+        began = loop_now_us(loop_of(f));
+        TRY(make_placements(&f->scale, err));
+        TRY(settle(f, err));
+        bench_line(seconds_since(f, began), "s", "%s_made_s", f->name);
+        TRY(scale_report_cpu(&f->scale, &before, f->name, err));
+        return measure_loaded(f, err);
 }
 
 static int resync(struct figures *f, struct error *err)
@@ -436,7 +470,11 @@ static int run(struct figures *f, struct bench *b, struct error *err)
         static const struct {
                 const char *name;
                 int (*run)(struct figures *f, struct error *err);
-        } modes[] = { { "make", make }, { "measure", measure }, { "resync", resync }, { "edits", edits } };
+        } modes[] = { { "make", make },
+                      { "measure", measure },
+                      { "made", measure_made },
+                      { "resync", resync },
+                      { "edits", edits } };
 
         f->name = b->more[1];
         TRY(read_size(b->more[2], "MEMBERS", 1, 100000, &f->scale.n_members, err));
@@ -454,7 +492,7 @@ static int run(struct figures *f, struct bench *b, struct error *err)
                 TRY(scale_open(&f->scale, b, err));
                 return modes[i].run(f, err);
         }
-        return error_set(err, ERR_INVALID, "\"%s\" is none of make, measure, resync, edits", b->more[0]);
+        return error_set(err, ERR_INVALID, "\"%s\" is none of make, measure, made, resync, edits", b->more[0]);
 }
 
 static int body(struct bench *b, struct error *err)
@@ -474,5 +512,5 @@ int main(int argc, char **argv)
 {
         return bench_main_with(
                 argc, argv, "bench_scale",
-                "make|measure|resync|edits NAME MEMBERS PLACEMENTS CLUSTERS TRIES IDLE-SECONDS", body);
+                "make|measure|made|resync|edits NAME MEMBERS PLACEMENTS CLUSTERS TRIES IDLE-SECONDS", body);
 }

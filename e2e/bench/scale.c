@@ -1,9 +1,11 @@
 #include "e2e/bench/scale.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "common/base/memory.h"
+#include "e2e/bench/request_metrics.h"
 #include "e2e/scenarios/process_fleet.h"
 #include "proto/gen/kinds.h"
 #include "proto/names.h"
@@ -240,12 +242,21 @@ int scale_await_rest(struct scale *s, double reconciles, int64_t patience_ms, st
         }
 }
 
+const char *scale_server(const struct scale *s)
+{
+        return s->kubernetes ? "kubernetes" : "devcluster";
+}
+
 int scale_usage(struct scale *s, struct scale_usage *ret, struct error *err)
 {
         struct world *w = &s->bench->world;
 
         TRY(bench_usage(w, process_fleet_pid(s->fleet, "hub-agent"), &ret->hub_agent, err));
-        TRY(bench_usage(w, process_fleet_pid(s->fleet, "devcluster"), &ret->devcluster, err));
+        if (s->kubernetes)
+                TRY(bench_usage_below(w, server_program_pid(process_fleet_server(s->fleet)), &ret->server,
+                                      err));
+        else
+                TRY(bench_usage(w, process_fleet_pid(s->fleet, "devcluster"), &ret->server, err));
         return bench_usage(w, (int)getpid(), &ret->members, err);
 }
 
@@ -256,11 +267,42 @@ int scale_report_cpu(struct scale *s, const struct scale_usage *before, const ch
         TRY(scale_usage(s, &now, err));
         bench_line((double)(now.hub_agent.cpu_ns - before->hub_agent.cpu_ns) / 1e9, "s", "%s_hub_agent_cpu_s",
                    prefix);
-        bench_line((double)(now.devcluster.cpu_ns - before->devcluster.cpu_ns) / 1e9, "s",
-                   "%s_devcluster_cpu_s", prefix);
+        bench_line((double)(now.server.cpu_ns - before->server.cpu_ns) / 1e9, "s", "%s_%s_cpu_s", prefix,
+                   scale_server(s));
         bench_line((double)(now.members.cpu_ns - before->members.cpu_ns) / 1e9, "s", "%s_members_cpu_s",
                    prefix);
         return 0;
+}
+
+/* ---- requests ---- */
+
+static int read_requests(struct scale *s, json_t **ret_items, struct error *err)
+{
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        struct kube_client k = *s->hub;
+        struct http_response r;
+
+        k.max_answer = METRICS_MAX;
+        TRY(kube_raw(&k, "GET", "/metrics", NULL, (struct slice){ 0 }, &arena, &r, err));
+        return request_metrics_read(r.body, ret_items, err);
+}
+
+int scale_reset_requests(struct scale *s, struct error *err)
+{
+        if (!s->kubernetes)
+                return bench_reset_requests(s->hub, err);
+        json_decref(TAKE_PTR(s->requests));
+        return read_requests(s, &s->requests, err);
+}
+
+int scale_requests(struct scale *s, json_t **ret_items, struct error *err)
+{
+        AUTO_JSON json_t *items = NULL;
+
+        if (!s->kubernetes)
+                return bench_requests(s->hub, ret_items, err);
+        TRY(read_requests(s, &items, err));
+        return request_metrics_since(items, s->requests, ret_items, err);
 }
 
 /* ---- life ---- */
@@ -280,7 +322,10 @@ static int open_fleet(struct scale *s, struct error *err)
                                                  .direct = true,
                                                  .metrics = true,
                                                  .patience_s = SET_UP_MS / 1000,
-                                                 .watch_history = HISTORY };
+                                                 .watch_history = HISTORY,
+                                                 .assets = getenv("KUBE_ASSETS") };
+
+        s->kubernetes = o.assets != NULL;
 
         TRY(process_fleet_open(&o, &s->fleet, err));
         TRY(fleet_prepare(s->fleet, loop_now_ms(loop_of(s)) + SET_UP_MS, err));
@@ -338,5 +383,6 @@ void scale_close(struct scale *s)
                 fiber_group_end(s->group);
         if (s->fleet)
                 s->fleet->ops->close(s->fleet);
+        json_decref(s->requests);
         mem_free(s->metrics.base_url);
 }

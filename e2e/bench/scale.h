@@ -1,5 +1,6 @@
-/* A large fleet to measure a hub with: devcluster and the hub-agent as programs, members that answer
- * (answering.h) in place of agents. Members, placements and groups are numbered from 0: a placement is on all
+/* A large fleet to measure a hub with: devcluster, or a real API server with its etcd (KUBE_ASSETS in the
+ * environment, what e2e/kube/build prints), and the hub-agent as programs, members that answer (answering.h)
+ * in place of agents. Members, placements and groups are numbered from 0: a placement is on all
  * members of one group. */
 #pragma once
 
@@ -18,13 +19,15 @@ struct scale {
         struct answering members;
         struct informer *placements;
         struct http_endpoint metrics;            /* of the hub-agent */
+        bool kubernetes;
+        json_t *requests; /* of a real API server until scale_reset_requests() */
         size_t n_members, n_placements, n_share; /* clusters of a placement */
         struct waitq changed;
         int code; /* the first failure's */
         struct error err;
 };
 
-/* Starts devcluster on what is in the bench's scratch folder, and makes what every hub has. No agent runs, no
+/* Starts the API server on what is in the bench's scratch folder, and makes what every hub has. No agent runs, no
  * member answers. From a fiber; scale_close() also after a failure. */
 int scale_open(struct scale *s, struct bench *b, struct error *err);
 void scale_close(struct scale *s);
@@ -64,9 +67,15 @@ int scale_hub_state(struct scale *s, struct scale_hub *ret, struct error *err);
 int scale_await_rest(struct scale *s, double reconciles, int64_t patience_ms, struct error *err);
 
 struct scale_usage {
-        struct bench_usage hub_agent, devcluster, members;
+        struct bench_usage hub_agent, members;
+        struct bench_usage server; /* devcluster; with Kubernetes its programs together, and no peak */
 };
+/* "devcluster" or "kubernetes", for names of figures. */
+const char *scale_server(const struct scale *s);
 int scale_usage(struct scale *s, struct scale_usage *ret, struct error *err);
 /* CPU seconds since `before`, of each program: PREFIX_hub_agent_cpu_s and so on. */
 int scale_report_cpu(struct scale *s, const struct scale_usage *before, const char *prefix,
                      struct error *err);
+/* bench_requests() since the last reset, of either kind of server. */
+int scale_reset_requests(struct scale *s, struct error *err);
+int scale_requests(struct scale *s, json_t **ret_items, struct error *err);

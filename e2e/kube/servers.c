@@ -1,5 +1,6 @@
 /* The command lines of the real programs, and how to tell that they are ready. Each is started through
  * `kube-clusters launch` (main_kube-clusters.c), so that the kernel ends it when we are gone. */
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "common/kube/mapping.h"
@@ -7,6 +8,7 @@
 
 #define POLL_MS 50
 #define FLAGS_MAX 64
+#define ETCD_QUOTA (16LL << 30) /* its default of 2 GiB is less than a large fleet with its history */
 
 /* ---- starting ---- */
 
@@ -41,10 +43,11 @@ static int run(struct kube_clusters *k, struct command *c, const char *log, stru
         /* Several API servers share one machine, but a limit close to what they need costs more CPU than it
          * saves memory: a hub with all CRDs takes 400 MiB. */
         static const char *const environment[] = { "GOMEMLIMIT=800MiB", NULL };
+        const char *given = getenv("GOMEMLIMIT"); /* of who has one API server with much in it */
 
         if (c->failed)
                 return error_no_memory(err);
-        return process_start(k->world->loop, c->at, environment, log, ret, err);
+        return process_start(k->world->loop, c->at, text_empty(given) ? environment : NULL, log, ret, err);
 }
 
 int server_start_etcd(struct kube_clusters *k, struct error *err)
@@ -65,6 +68,7 @@ int server_start_etcd(struct kube_clusters *k, struct error *err)
         ADD(&c, "--unsafe-no-fsync=true");
         ADD(&c, "--max-txn-ops=100000");
         ADD(&c, "--max-request-bytes=67108864");
+        ADD(&c, "--quota-backend-bytes=%lld", (long long)ETCD_QUOTA);
         ADD(&c, "--log-level=warn");
         return run(k, &c, arena_printf(&arena, "%s/etcd.log", k->o.data), &k->etcd, err);
 }

@@ -424,6 +424,7 @@ static int start_own_server(struct program_fleet *p, const struct process_fleet_
                                                    .log_sink = o->log_sink,
                                                    .programs = o->programs,
                                                    .scratch = o->scratch,
+                                                   .assets = o->assets,
                                                    .members = o->members,
                                                    .patience_s = o->patience_s,
                                                    .watch_history = o->watch_history,
@@ -489,6 +490,11 @@ int process_fleet_open(const struct process_fleet_options *o, struct fleet **ret
                 return close_fleet(&p->fleet), code;
         *ret = &p->fleet;
         return 0;
+}
+
+struct server_program *process_fleet_server(const struct fleet *f)
+{
+        return of((struct fleet *)f)->server;
 }
 
 int process_fleet_pid(struct fleet *f, const char *name)
