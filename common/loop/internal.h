@@ -52,6 +52,7 @@ struct stack_pool {
 
 /* What differs between real and simulated. */
 struct loop_backend {
+        int64_t (*now_ms)(const struct loop *l); /* also within poll, whose callbacks begin after a wait */
         int64_t (*now_us)(const struct loop *l);
         int64_t (*wall_us)(const struct loop *l);
         void (*random)(struct loop *l, void *ret, size_t n);
@@ -63,7 +64,7 @@ struct loop_backend {
 
 struct loop {
         const struct loop_backend *backend;
-        int64_t now_ms;
+        int64_t now_ms;        /* of this turn; poll leaves it as it was until it returns */
         struct fiber *current; /* NULL: the loop itself runs */
         struct context context;
         struct list fibers;                /* all, by struct fiber.all */

@@ -44,7 +44,7 @@ bool loop_is_simulated(const struct loop *l)
 
 int64_t loop_now_ms(const struct loop *l)
 {
-        return l->now_ms;
+        return l->backend->now_ms(l);
 }
 
 int64_t loop_now_us(const struct loop *l)

@@ -26,6 +26,13 @@ static struct real *real_of(const struct loop *l)
         return l->backend_state;
 }
 
+/* libuv's callbacks run before poll returns, perhaps after hours of waiting: what they count from is the time
+ * at which that ended. */
+static int64_t real_now_ms(const struct loop *l)
+{
+        return (int64_t)uv_now(&real_of(l)->uv);
+}
+
 static int64_t real_now_us(const struct loop *l)
 {
         return (int64_t)(uv_hrtime() / 1000);
@@ -117,7 +124,7 @@ static void real_poll(struct loop *l, bool wait)
         if (wait)
                 uv_unref((uv_handle_t *)&r->keep);
         uv_update_time(&r->uv);
-        l->now_ms = (int64_t)uv_now(&r->uv);
+        l->now_ms = real_now_ms(l);
 }
 
 static bool real_alive(struct loop *l)
@@ -139,6 +146,7 @@ static void real_free(struct loop *l)
 }
 
 static const struct loop_backend real_backend = {
+        .now_ms = real_now_ms,
         .now_us = real_now_us,
         .wall_us = real_wall_us,
         .random = real_random,

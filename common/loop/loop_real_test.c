@@ -19,6 +19,7 @@ struct real {
         struct fiber *fiber;
         uv_timer_t foreign;
         struct world world;
+        int64_t began_ms, seen_ms;
         int n;
 };
 
@@ -64,6 +65,35 @@ static void a_library_timer_that_is_due_before_the_wait_wakes_its_fiber(void **s
         assert_non_null(fiber_spawn(r->root, "waiter", wait_for_foreign_timer, r));
         assert_int_equal(loop_run(r->loop, NULL), 0);
         assert_int_equal(r->n, 1);
+}
+
+#define IDLE_MS 50
+
+static void note_the_time(uv_timer_t *t)
+{
+        struct real *r = t->data;
+        r->seen_ms = loop_now_ms(r->loop);
+        foreign_fired(t);
+}
+
+static void wait_idly(void *ctx)
+{
+        struct real *r = ctx;
+        r->fiber = fiber_self(r->loop);
+        r->began_ms = loop_now_ms(r->loop);
+        uv_timer_init(loop_uv(r->loop), &r->foreign);
+        r->foreign.data = r;
+        uv_timer_start(&r->foreign, note_the_time, IDLE_MS, 0);
+        assert_int_equal(fiber_park(r->loop, DEADLINE_NONE), 0);
+}
+
+/* Or a server that nobody spoke to for long would give its next client no time at all. */
+static void a_library_callback_after_a_wait_counts_from_its_end(void **state)
+{
+        struct real *r = *state;
+        assert_non_null(fiber_spawn(r->root, "waiter", wait_idly, r));
+        assert_int_equal(loop_run(r->loop, NULL), 0);
+        assert_true(r->seen_ms >= r->began_ms + IDLE_MS);
 }
 
 static void burn(void *ctx)
@@ -213,6 +243,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 TEST(a_library_timer_that_is_due_before_the_wait_wakes_its_fiber),
+                TEST(a_library_callback_after_a_wait_counts_from_its_end),
                 TEST(a_deadline_that_passes_while_fibers_compute_is_not_missed),
                 TEST(offloaded_work_is_done_even_for_a_cancelled_fiber),
                 TEST(a_termination_signal_is_told_from_the_loop),

@@ -26,6 +26,11 @@ uint64_t simulated_draw(struct loop *l)
         return draw(&simulated_of(l)->schedule);
 }
 
+static int64_t simulated_now_ms(const struct loop *l)
+{
+        return l->now_ms;
+}
+
 static int64_t simulated_now_us(const struct loop *l)
 {
         return l->now_ms * 1000;
@@ -65,6 +70,7 @@ static void simulated_free(struct loop *l)
 }
 
 static const struct loop_backend simulated_backend = {
+        .now_ms = simulated_now_ms,
         .now_us = simulated_now_us,
         .wall_us = simulated_wall_us,
         .random = simulated_random,
