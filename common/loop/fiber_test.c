@@ -19,6 +19,7 @@
 #include "common/base/limits.h"
 #include "common/base/memory.h"
 #include "common/loop/loop.h"
+#include "common/loop/patience_test.h"
 
 /* Every test runs on both backends; *state is the loop. What a test's fibers do lands in one trace. */
 struct bench {
@@ -440,7 +441,7 @@ static int exit_of_recursion(unsigned kilobytes)
                 struct rlimit none = { 0 };
                 setrlimit(RLIMIT_CORE, &none);
                 signal(SIGSEGV, SIG_DFL);
-                alarm(20);
+                alarm(HANG_MS / 1000);
                 struct bench b = { .loop = loop_new_real(NULL), .n = kilobytes };
                 struct fiber_group *g = fiber_group_new(b.loop, NULL, "deep");
                 if (!fiber_spawn(g, "deep", use_the_stack, &b))

@@ -154,7 +154,7 @@ static int ask(struct real_rig *r, const char *host, const struct address_ranges
         AUTO_FREE char *url = mem_printf("http://%s:%d", host, real_rig_port(r));
         struct http_endpoint e = { .base_url = url, .denied = denied };
         struct http_request rq = {
-                .endpoint = &e, .method = "GET", .path = "/", .deadline_ms = loop_now_ms(r->loop) + 20000
+                .endpoint = &e, .method = "GET", .path = "/", .deadline_ms = loop_now_ms(r->loop) + HANG_MS
         };
         struct http_response a;
 

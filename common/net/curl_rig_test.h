@@ -2,6 +2,7 @@
 #pragma once
 
 #include "common/base/memory.h"
+#include "common/loop/patience_test.h"
 #include "common/net/cert.h"
 #include "e2e/devcluster/serving/http1_server_test.h"
 
@@ -114,7 +115,7 @@ static inline struct http_request request(struct rig *r, const char *method, con
         return (struct http_request){ .endpoint = &r->endpoint,
                                       .method = method,
                                       .path = path,
-                                      .deadline_ms = loop_now_ms(r->loop) + 20000 };
+                                      .deadline_ms = loop_now_ms(r->loop) + HANG_MS };
 }
 
 static inline int get(struct rig *r, struct http_response *answer, struct error *err)

@@ -11,6 +11,7 @@
 
 #include "common/base/digest.h"
 #include "common/base/memory.h"
+#include "common/loop/patience_test.h"
 #include "e2e/devcluster/serving/http1_server_test.h"
 
 #define TARGET "/prefix/a%20b/c.txt"
@@ -102,7 +103,7 @@ static int ask(struct rig *r, const struct http_aws_key *key, const char *method
                                          .method = method,
                                          .path = TARGET "?" QUERY,
                                          .headers = { headers, ARRAY_LEN(headers) },
-                                         .deadline_ms = loop_now_ms(r->loop) + 20000 };
+                                         .deadline_ms = loop_now_ms(r->loop) + HANG_MS };
         struct http_response a;
         struct error err = { 0 };
 

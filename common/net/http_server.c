@@ -14,8 +14,7 @@
 
 #define DEFAULT_REQUEST_MS 75000
 #define DEFAULT_PING_MS 30000
-#define CLOSE_MS 1000 /* a client that was sent its last answer may take so long to close */
-#define STOP_FLUSH_MS 1000
+#define DEFAULT_CLOSING_MS 1000
 #define PRESENCE_MS 250
 #define TLS_RECORD_BYTES (16u << 10) /* read whole: what stays inside OpenSSL wakes nobody */
 #define SPARE_SOCKETS 16 /* of a context, beside connections: it listens, wakes itself, closes others */
@@ -58,7 +57,7 @@ int http_server_be_patient(struct connection *c, int64_t ms)
 int http_server_leave(struct connection *c)
 {
         c->leaving = true;
-        http_server_be_patient(c, CLOSE_MS);
+        http_server_be_patient(c, c->server->closing_ms);
         return -1;
 }
 
@@ -505,6 +504,7 @@ int http_server_start(struct world *w, const struct http_server_options *o, stru
         s->limits.header_bytes = o->limits.header_bytes ? o->limits.header_bytes : LIMIT_HEADER_BYTES;
         s->limits.body_bytes = o->limits.body_bytes ? o->limits.body_bytes : LIMIT_REQUEST_BODY_BYTES;
         s->request_ms = o->request_ms ? o->request_ms : DEFAULT_REQUEST_MS;
+        s->closing_ms = o->closing_ms ? o->closing_ms : DEFAULT_CLOSING_MS;
         s->max_connections = o->connections ? o->connections : LIMIT_SERVER_CONNECTIONS;
         s->oldest_gives_way = o->connections > 0;
         read_websocket_options(s, o);
@@ -549,7 +549,7 @@ struct http_server *http_server_stop(struct http_server *s)
         s->stopping = true;
         fiber_mask_cancel(s->loop);
         s->handlers = fiber_group_end(s->handlers);
-        deadline = loop_now_ms(s->loop) + STOP_FLUSH_MS;
+        deadline = loop_now_ms(s->loop) + s->closing_ms;
         while (is_busy(s) && loop_now_ms(s->loop) < deadline)
                 fiber_sleep(s->loop, 1);
         fiber_unmask_cancel(s->loop);

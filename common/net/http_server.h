@@ -100,6 +100,9 @@ struct http_server_options {
         /* From a connection's begin, or its last answer, until its next request is complete, and for taking
          * the answer: who needs longer is cut. 0 = 75,000. */
         int64_t request_ms;
+        /* A client that was told the last may take so long to close; then, and when the server stops, it is
+         * cut. 0 = 1,000. */
+        int64_t closing_ms;
         /* A request for a WebSocket: decides on the handshake, a request as handlers see it, before it is
          * answered. 0 = yes, else the HTTP status it is refused with and a sentence of at most 300 bytes.
          * Does not park and does not answer. A page of any origin may ask: it is this that looks at Origin

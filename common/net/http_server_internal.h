@@ -24,7 +24,7 @@ struct http_server {
         http_handler_fn handle;
         void *ctx;
         struct http_limits limits;
-        int64_t request_ms;
+        int64_t request_ms, closing_ms;
         int (*websocket_accept)(void *ctx, struct http_exchange *x, const char **ret_why);
         void (*websocket_serve)(void *ctx, struct websocket *s);
         struct websocket_limits websockets;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "common/base/memory.h"
+#include "common/loop/patience_test.h"
 #include "common/net/http_server.h"
 #include "common/net/raw_client_test.h"
 
@@ -48,6 +49,7 @@ static inline void run_with(const struct http_server_options *o, void (*body)(st
         size_t before = mem_live_count();
         r.loop = loop_new_real(&err);
         r.world.loop = r.loop;
+        r.options.closing_ms = o->closing_ms ? o->closing_ms : HANG_MS; /* or a pause takes the last words */
         r.group = fiber_group_new(r.loop, NULL, "test");
         assert_non_null(fiber_spawn(r.group, "body", body_fiber, &r));
         loop_run(r.loop, &err);

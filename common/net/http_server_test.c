@@ -87,7 +87,7 @@ static void bad_body(struct rig *r)
 }
 static void bad_requests_are_refused_and_meet_no_handler(void **state)
 {
-        run(say_path, bad_body);
+        run_with(&(struct http_server_options){ .handle = say_path, .closing_ms = 1000 }, bad_body);
 }
 
 static void behind_body(struct rig *r)
@@ -200,7 +200,8 @@ static struct http_server_options narrow(http_handler_fn handle)
 {
         return (struct http_server_options){ .handle = handle,
                                              .limits = { .header_bytes = 1024, .body_bytes = HTTP_NO_BODY },
-                                             .connections = CONNECTIONS };
+                                             .connections = CONNECTIONS,
+                                             .closing_ms = 1000 };
 }
 
 static void narrow_body(struct rig *r)

@@ -9,6 +9,7 @@
 
 #include "common/base/limits.h"
 #include "common/base/memory.h"
+#include "common/loop/patience_test.h"
 #include "common/net/cert.h"
 #include "common/net/http_server.h"
 
@@ -74,7 +75,7 @@ static int ask(struct rig *r, const char *method, const char *path, struct slice
                                    .method = method,
                                    .path = path,
                                    .body = body,
-                                   .deadline_ms = loop_now_ms(r->loop) + 20000 };
+                                   .deadline_ms = loop_now_ms(r->loop) + HANG_MS };
         int code = http_roundtrip(r->client, &rq, &r->arena, &a, &err);
         *ret = code == 0 ? a.body.data : arena_strdup(&r->arena, err.text);
         return code < 0 ? code : a.status;

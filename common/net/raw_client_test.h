@@ -11,6 +11,7 @@
 
 #include "common/base/buf.h"
 #include "common/loop/loop.h"
+#include "common/loop/patience_test.h"
 
 /* A client that says what it is told to, and keeps what it hears. */
 struct raw {
@@ -57,9 +58,9 @@ static inline void raw_closed(uv_handle_t *h)
         waitq_wake_all(&k->news);
 }
 
-static inline int64_t raw_soon(struct loop *l)
+static inline int64_t raw_patience(struct loop *l)
 {
-        return loop_now_ms(l) + 20000;
+        return loop_now_ms(l) + HANG_MS;
 }
 
 static inline void raw_open(struct raw *k, struct loop *l, int port)
@@ -73,14 +74,14 @@ static inline void raw_open(struct raw *k, struct loop *l, int port)
         k->tcp.data = k->connecting.data = k->writing.data = k;
         uv_tcp_connect(&k->connecting, &k->tcp, (struct sockaddr *)&address, raw_connected);
         while (!k->connected)
-                assert_int_equal(waitq_wait(l, &k->news, raw_soon(l)), 0);
+                assert_int_equal(waitq_wait(l, &k->news, raw_patience(l)), 0);
         uv_read_start((uv_stream_t *)&k->tcp, raw_buffer, raw_read);
 }
 
 static inline void raw_await_written(struct raw *k)
 {
         while (!k->written)
-                assert_int_equal(waitq_wait(k->loop, &k->news, raw_soon(k->loop)), 0);
+                assert_int_equal(waitq_wait(k->loop, &k->news, raw_patience(k->loop)), 0);
 }
 
 /* The data stay until they are written. */
@@ -100,7 +101,7 @@ static inline void raw_say(struct raw *k, const void *data, size_t n)
 static inline void raw_await(struct raw *k, const char *words)
 {
         while (!strstr(k->heard.data, words))
-                if (k->ended || waitq_wait(k->loop, &k->news, raw_soon(k->loop)) < 0)
+                if (k->ended || waitq_wait(k->loop, &k->news, raw_patience(k->loop)) < 0)
                         fail_msg("expected: %s\nheard only: %s", words, k->heard.data);
 }
 
@@ -108,21 +109,21 @@ static inline void raw_await_bytes(struct raw *k, size_t n)
 {
         while (k->heard.len < n) {
                 assert_false(k->ended);
-                assert_int_equal(waitq_wait(k->loop, &k->news, raw_soon(k->loop)), 0);
+                assert_int_equal(waitq_wait(k->loop, &k->news, raw_patience(k->loop)), 0);
         }
 }
 
 static inline void raw_await_end(struct raw *k)
 {
         while (!k->ended)
-                assert_int_equal(waitq_wait(k->loop, &k->news, raw_soon(k->loop)), 0);
+                assert_int_equal(waitq_wait(k->loop, &k->news, raw_patience(k->loop)), 0);
 }
 
 static inline void raw_close(struct raw *k)
 {
         uv_close((uv_handle_t *)&k->tcp, raw_closed);
         while (!k->closed)
-                waitq_wait(k->loop, &k->news, raw_soon(k->loop));
+                waitq_wait(k->loop, &k->news, raw_patience(k->loop));
         buf_free(&k->heard);
 }
 

@@ -74,7 +74,7 @@ static inline bool raw_socket_wait(struct raw_socket *k, size_t n)
                         return true;
                 if (k->raw.ended)
                         return false;
-                assert_int_equal(waitq_wait(k->raw.loop, &k->raw.news, raw_soon(k->raw.loop)), 0);
+                assert_int_equal(waitq_wait(k->raw.loop, &k->raw.news, raw_patience(k->raw.loop)), 0);
         }
 }
 
@@ -110,7 +110,7 @@ static inline void raw_socket_encrypt(struct raw_socket *k)
                 raw_socket_flush(k);
                 assert_false(k->raw.ended);
                 if (k->raw.heard.len == 0)
-                        assert_int_equal(waitq_wait(k->raw.loop, &k->raw.news, raw_soon(k->raw.loop)), 0);
+                        assert_int_equal(waitq_wait(k->raw.loop, &k->raw.news, raw_patience(k->raw.loop)), 0);
                 BIO_write(SSL_get_rbio(k->ssl), k->raw.heard.data, (int)k->raw.heard.len);
                 buf_clear(&k->raw.heard);
         }

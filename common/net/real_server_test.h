@@ -1,6 +1,7 @@
 /* A server and a client of this machine's own connections, on a real loop. */
 #pragma once
 
+#include "common/loop/patience_test.h"
 #include "e2e/devcluster/serving/http1_server_test.h"
 
 struct real_rig {

@@ -43,8 +43,7 @@ static inline void serve(void (*function)(void *, struct websocket *), void (*bo
 
 static inline void await_code(struct rig *r, int code)
 {
-        int64_t begun = loop_now_ms(r->loop);
-        while (r->code != code && loop_now_ms(r->loop) - begun < 20000)
+        for (int looks = 0; r->code != code && looks < SOON_LOOKS; looks++)
                 fiber_sleep(r->loop, 1);
         assert_int_equal(r->code, code);
 }
@@ -69,7 +68,7 @@ static inline void send_big(void *ctx, struct websocket *s)
         assert_int_equal(websocket_send(s, SLICE("tail")), 0);
         assert_in_range(websocket_queued(s), BIG_BYTES, BIG_BYTES + 1000);
         r->served++;
-        r->code = websocket_drain(s, 0, loop_now_ms(s->loop) + 20000);
+        r->code = websocket_drain(s, 0, loop_now_ms(s->loop) + HANG_MS);
 }
 static inline void expect_big(struct rig *r, struct raw_socket *k)
 {
@@ -91,12 +90,12 @@ static inline void receive_late(void *ctx, struct websocket *s)
                 fiber_sleep(s->loop, 10);
                 websocket_send(s, SLICE("busy"));
         }
-        r->code = websocket_receive(s, &text, loop_now_ms(s->loop) + 20000);
+        r->code = websocket_receive(s, &text, loop_now_ms(s->loop) + HANG_MS);
         for (int i = 0; r->code == 0; i++) {
                 assert_int_equal(text.len, 3000);
                 assert_int_equal(text.data[0], 'a' + i % 26);
                 r->served++;
-                r->code = websocket_receive(s, &text, loop_now_ms(s->loop) + 20000);
+                r->code = websocket_receive(s, &text, loop_now_ms(s->loop) + HANG_MS);
         }
 }
 static inline void late_body(struct rig *r)

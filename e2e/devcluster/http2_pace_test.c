@@ -55,7 +55,7 @@ static void read_all(struct rig *r, int64_t pause_ms)
         const struct http_request rq = { .endpoint = &r->endpoint,
                                          .method = "GET",
                                          .path = "/large",
-                                         .deadline_ms = loop_now_ms(r->loop) + 20000 };
+                                         .deadline_ms = loop_now_ms(r->loop) + HANG_MS };
         struct http_stream *s;
         struct error err = { 0 };
         size_t n = 0, pieces = 0;
@@ -63,7 +63,7 @@ static void read_all(struct rig *r, int64_t pause_ms)
 
         assert_int_equal(http_stream_open(r->client, &rq, &s, &err), 0);
         for (struct slice piece;; pieces++) {
-                code = http_stream_read(s, loop_now_ms(r->loop) + 20000, &piece, &err);
+                code = http_stream_read(s, loop_now_ms(r->loop) + HANG_MS, &piece, &err);
                 if (code < 0)
                         break;
                 n += piece.len;

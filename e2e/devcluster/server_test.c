@@ -10,7 +10,7 @@
 #include "e2e/devcluster/internal.h"
 
 #define CM "/api/v1/namespaces/default/configmaps"
-#define CALL_MS 20000
+#define CALL_MS HANG_MS
 #define LONG_BODY (32u << 20)
 
 struct wire {

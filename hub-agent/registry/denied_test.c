@@ -28,7 +28,7 @@ static int ask(struct real_rig *r, const char *list, struct error *err)
         struct transfer t = { .world = &r->world,
                               .arena = &r->arena,
                               .denied = &denied,
-                              .deadline_ms = loop_now_ms(r->loop) + 20000 };
+                              .deadline_ms = loop_now_ms(r->loop) + HANG_MS };
         struct registry registry = { .transfer = &t,
                                      .place = { arena_printf(&r->arena, "127.0.0.1:%d", real_rig_port(r)),
                                                 "app" },

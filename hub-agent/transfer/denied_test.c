@@ -31,7 +31,7 @@ static int ask(struct real_rig *r, const char *list, const char *host, const cha
         struct transfer t = { .world = &r->world,
                               .arena = &r->arena,
                               .denied = &denied,
-                              .deadline_ms = loop_now_ms(r->loop) + 20000 };
+                              .deadline_ms = loop_now_ms(r->loop) + HANG_MS };
 
         *err = (struct error){ 0 };
         assert_int_equal(address_ranges_parse(list, &r->arena, &denied, NULL), 0);

@@ -153,7 +153,7 @@ static void echo_messages(void *ctx, struct http_exchange *x)
         }
         struct slice message;
         bool binary;
-        while ((r->code = websocket_receive(ws, loop_now_ms(x->loop) + 20000, &message, &binary, &err)) ==
+        while ((r->code = websocket_receive(ws, loop_now_ms(x->loop) + HANG_MS, &message, &binary, &err)) ==
                0) {
                 r->served++;
                 websocket_send(ws, message, binary);
