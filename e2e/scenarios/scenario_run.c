@@ -221,13 +221,14 @@ static json_t *wall_of(const struct kube_client *kube)
 /* 0 = the step's expressions are true of the object; ERR_INVALID with words about what was seen instead. */
 static int is_so(struct run *r, const struct step *st, json_t *now, json_t *doc, struct error *seen)
 {
-        AUTO_JSON json_t *patience = json_integer(patient(r, 1));
+        AUTO_JSON json_t *patience = json_integer(patient(r, 1)), *former = json_string(r->led);
 
         for (size_t i = 0; st->that && st->that[i]; i++) {
                 AUTO_ARENA struct arena arena = ARENA_INIT;
                 struct cel_variable known[] = { { .name = "self", .value = doc },
                                                 { .name = "now", .value = now },
-                                                { .name = "patience", .value = patience } };
+                                                { .name = "patience", .value = patience },
+                                                { .name = "formerLeader", .value = former } };
                 struct cel_program *program;
                 bool yes = false;
 
