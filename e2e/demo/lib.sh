@@ -47,30 +47,24 @@ start() {
 
 log_since_start() { tail -c "+$(($(cat "$demo/$1.from") + 1))" "$demo/$1.log"; }
 
-# Waits until a program has written a word into its log: no program need be started for that.
+# Waits until a program has written a word into its log. What would end at the first find (grep -q) would break the
+# pipe of who writes a long log.
 wait_for_log() {
-        local name=$1 word=$2
-        for _ in $(seq 2400); do
-                if log_since_start "$name" | grep -q "$word"; then return; fi
-                if log_since_start "$name" | grep -q '^demo: .* is started again'; then die "$name ended: $(tail -n 3 "$demo/$name.log")"; fi
+        local name=$1 word=$2 log
+        for _ in $(seq 12000); do
+                log=$'\n'$(log_since_start "$name")
+                [[ $log != *"$word"* ]] || return 0
+                if [[ $log == *$'\ndemo: '*' is started again'* ]]; then die "$name ended: $(tail -n 3 "$demo/$name.log")"; fi
                 read -r -t 0.05 <> <(:) || true
         done
-        die "$name is not ready after two minutes: see $demo/$name.log"
+        die "$name is not ready after ten minutes: see $demo/$name.log"
 }
 
-# Ports that nobody listens on now, below those that outgoing connections take; they stay the fleet's, so that what is started again is found again.
-free_ports() {
-        local want=$1 port=$((20000 + RANDOM % 12000))
-        for ((; want > 0; port++)); do
-                if (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then continue; fi
-                echo "$port"
-                want=$((want - 1))
-        done
-}
+# They stay the fleet's, so that what is started again is found again.
 choose_ports() { # devcluster's, two for each of four agents, the webhooks', the artifacts', charts', Git's, two for the manifest-generator, the page's, two for each more member
         local have=0
         if [ -f "$demo/ports" ]; then have=$(wc -l <"$demo/ports"); fi
-        free_ports $((16 + 2 * (${DEMO_MEMBERS:-3} > 3 ? ${DEMO_MEMBERS:-3} - 3 : 0) - have)) >>"$demo/ports"
+        e2e/free-ports $((16 + 2 * (${DEMO_MEMBERS:-3} > 3 ? ${DEMO_MEMBERS:-3} - 3 : 0) - have)) >>"$demo/ports"
 }
 port() { sed -n "$1p" "$demo/ports"; }
 port_of() { # program, metrics (0) or health (1)

@@ -13,7 +13,7 @@ export KUBECONFIG=$work/kubeconfig HOME=$work
 build/bin/devcluster -port 0 -clusters hub,member -no-sync -kubeconfig "$KUBECONFIG" >"$work/log" 2>&1 &
 server=$!
 trap 'kill "$server" 2>/dev/null; wait "$server" 2>/dev/null; rm -rf "$work"' EXIT
-for _ in $(seq 600); do
+for _ in $(seq 6000); do
         grep -q ready "$work/log" && break
         kill -0 "$server" 2>/dev/null || { cat "$work/log"; echo "devcluster did not start"; echo "0 passed, 1 failed"; exit 1; }
         read -r -t 0.1 <> <(:) || true
@@ -23,7 +23,7 @@ passed=0
 failed=0
 # Old versions of kubectl read Endpoints to describe Services, and are warned as by every API server since 1.33.
 run() {
-        timeout 120 kubectl "$@" 2>&1 | sed '/^Warning: v1 Endpoints is deprecated/d'
+        timeout 900 kubectl "$@" 2>&1 | sed '/^Warning: v1 Endpoints is deprecated/d'
         return "${PIPESTATUS[0]}"
 }
 
@@ -57,7 +57,7 @@ check_if() {
 
 apply() { # manifest on stdin
         local name=$1 want=$2
-        verdict "$name" "$want" "$(timeout 120 kubectl apply -f - 2>&1)"
+        verdict "$name" "$want" "$(timeout 900 kubectl apply -f - 2>&1)"
 }
 
 any='.*'
@@ -79,14 +79,14 @@ check 'api resources' "${any}configmaps${any}deployments.apps${any}roles.rbac.au
 
 # ---- deployments ----
 check 'create deployment' 'deployment.apps/web created' create deployment web --image=nginx:1
-check 'rollout status' '.*deployment "web" successfully rolled out' rollout status deployment/web --timeout=90s
-check 'wait for condition' 'deployment.apps/web condition met' wait --for=condition=Available deployment/web --timeout=90s
+check 'rollout status' '.*deployment "web" successfully rolled out' rollout status deployment/web --timeout=600s
+check 'wait for condition' 'deployment.apps/web condition met' wait --for=condition=Available deployment/web --timeout=600s
 check 'scale' 'deployment.apps/web scaled' scale deployment web --replicas=3
-check 'rollout after scaling' '.*successfully rolled out' rollout status deployment/web --timeout=90s
+check 'rollout after scaling' '.*successfully rolled out' rollout status deployment/web --timeout=600s
 check 'get wide' "NAME +READY +UP-TO-DATE +AVAILABLE +AGE +CONTAINERS +IMAGES +SELECTOR
 web +3/3 +3 +3 +[0-9]+s +nginx +nginx:1 +app=web" get deployments -o wide
 check 'set image' 'deployment.apps/web image updated' set image deployment/web nginx=nginx:2
-check 'rollout after a new image' '.*successfully rolled out' rollout status deployment/web --timeout=90s
+check 'rollout after a new image' '.*successfully rolled out' rollout status deployment/web --timeout=600s
 check 'revision' '2' get deployment web -o 'jsonpath={.metadata.annotations.deployment\.kubernetes\.io/revision}'
 check 'describe deployment' "${any}3 desired \| 3 updated \| 3 total \| 3 available \| 0 unavailable${any}MinimumReplicasAvailable${any}NewReplicaSetAvailable${any}" \
         describe deployment web
@@ -163,16 +163,16 @@ kind: ConfigMap
 metadata: {name: settings}
 data: {key: value}
 YAML
-check 'pod becomes ready' 'pod/p condition met' wait --for=condition=Ready pod/p --timeout=90s
+check 'pod becomes ready' 'pod/p condition met' wait --for=condition=Ready pod/p --timeout=600s
 check 'pod table' "NAME +READY +STATUS +RESTARTS +AGE +IP +NODE +NOMINATED NODE +READINESS GATES
 p +1/1 +Running +0 +[0-9]+s +10\.244\.[0-9.]+ +n1 +<none> +<none>" get pods -o wide
 check 'logs' '.*simulated' logs p
 check 'exec is refused with the reason' '.*pods are simulated; there is no container to run a command in.*' exec p -- ls
 check 'port-forward is refused with the reason' '.*pods are simulated; there is no container to forward a port to.*' port-forward p 1:1
-check 'stateful set' '.*2 new pods have been updated...' rollout status statefulset/s --timeout=90s
-check 'daemon set' '.*daemon set "d" successfully rolled out' rollout status daemonset/d --timeout=90s
-check 'job completes' 'job.batch/j condition met' wait --for=condition=Complete job/j --timeout=90s
-check 'node is ready' 'node/n1 condition met' wait --for=condition=Ready node/n1 --timeout=90s
+check 'stateful set' '.*2 new pods have been updated...' rollout status statefulset/s --timeout=600s
+check 'daemon set' '.*daemon set "d" successfully rolled out' rollout status daemonset/d --timeout=600s
+check 'job completes' 'job.batch/j condition met' wait --for=condition=Complete job/j --timeout=600s
+check 'node is ready' 'node/n1 condition met' wait --for=condition=Ready node/n1 --timeout=600s
 check 'claim is bound' 'Bound' get persistentvolumeclaim c -o 'jsonpath={.status.phase}'
 check 'load balancer' '172\.18\.[0-9.]+' get service lb -o 'jsonpath={.status.loadBalancer.ingress[0].ip}'
 check 'token secret' 'ca.crt namespace token ' get secret token -o 'go-template={{range $k, $v := .data}}{{$k}} {{end}}'
@@ -239,7 +239,7 @@ Groups +\[system:masters system:authenticated\]${any}" auth whoami
 # ---- the end ----
 check 'delete' 'deployment.apps "web" deleted.*' delete deployment web
 check 'namespace' 'namespace/gone created' create namespace gone
-check 'delete namespace' 'namespace "gone" deleted' delete namespace gone --timeout=90s
+check 'delete namespace' 'namespace "gone" deleted' delete namespace gone --timeout=600s
 check 'the other cluster is another one' 'No resources found in default namespace.' --context=member get deployments
 
 printf '%d passed, %d failed\n' "$passed" "$failed"

@@ -57,7 +57,7 @@ class Api:
         self.tls.load_cert_chain(path)
         os.unlink(path)
 
-    def _connection(self, timeout=60):
+    def _connection(self, timeout=600):
         return Connection(self.host, int(self.port), context=self.tls, timeout=timeout)
 
     def request(self, method, path, body=None, kind="application/json"):
@@ -97,7 +97,7 @@ class Api:
             for _ in pool.map(lambda d: self.put(kind, d), documents):
                 pass
 
-    def wait(self, path, holds, what, timeout=60):
+    def wait(self, path, holds, what, timeout=600):
         """Waits until holds(objects) is true of a collection, a dictionary by name (with namespace/ where there is one).
         Looks at each event of a watch; returns what holds() returned."""
         deadline = time.monotonic() + timeout

@@ -19,7 +19,7 @@ find_program = devtools.find_program
 HERE = os.path.dirname(os.path.abspath(__file__))
 WORLD = "rig"  # where rig.js lives in each document: beside the page's own scripts, unseen by them
 LONG_TASK = 100  # ms
-PATIENCE = 20  # s
+PATIENCE = 300  # s: only what hangs meets it, on a busy machine too
 
 # Resolves with [whether it held, last value, ms since navigation]. Looks when something changes, and each 100 ms for what
 # changes without an event, such as a variable of a script.
@@ -258,12 +258,12 @@ class Page:
 
     # ---- calls ----
 
-    def call(self, method, parameters=None, timeout=30, **more):
+    def call(self, method, parameters=None, timeout=PATIENCE, **more):
         if self.crashed:
             raise Failure("the page's process crashed")
         return self.browser.connection.call(method, parameters, more.get("session", self.session), timeout)
 
-    def evaluate(self, script, world=None, timeout=30):
+    def evaluate(self, script, world=None, timeout=PATIENCE):
         """The value of an expression; a promise's value. Exceptions of the page become failures."""
         parameters = {"expression": script, "awaitPromise": True, "returnByValue": True, "userGesture": True}
         if world:
@@ -329,7 +329,7 @@ class Page:
     def seen(self):
         """What the page shows, in short."""
         try:
-            where, text = self.evaluate("[location.href, document.body?.innerText.slice(0, 400) ?? '']", timeout=5)
+            where, text = self.evaluate("[location.href, document.body?.innerText.slice(0, 400) ?? '']", timeout=60)
         except Failure as failure:
             return f"The page does not answer: {failure}"
         wrong = "; ".join([*self.errors, *self.violations, *self.traffic.failed][:5])

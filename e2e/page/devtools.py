@@ -15,8 +15,8 @@ import time
 
 PROGRAMS = ["/usr/lib/chromium/chromium", "chromium", "chromium-headless-shell", "google-chrome"]
 MAX_MESSAGE = 256 << 20
-STARTING = 60
-ENDING = 10
+STARTING = 300
+ENDING = 120
 
 # No first run, no traffic of its own, no name but this machine's.
 FLAGS = """--headless=new --remote-debugging-pipe --disable-gpu --no-first-run --no-default-browser-check --no-pings
@@ -261,7 +261,7 @@ class Connection:
             raise Failure(f"the browser has ended: {self.process.said()}") from None
         return self.last
 
-    def call(self, method, parameters=None, session=None, timeout=30):
+    def call(self, method, parameters=None, session=None, timeout=300):
         """Sends a call and returns its answer."""
         number = self.send(method, parameters, session)
         self.waiting.add(number)

@@ -139,10 +139,10 @@ class Figures:
             if traced:
                 with page.tasks() as tasks:
                     page.goto(self.served.link)
-                    page.wait_for("window.drawnAt", 60)
+                    page.wait_for("window.drawnAt")
             else:
                 page.goto(self.served.link)
-            at = page.wait_for("window.drawnAt", 60)
+            at = page.wait_for("window.drawnAt")
             page.settle()
             return First(at, tasks, page.traffic.bytes, received(page), len(page.traffic.requests))
         finally:
@@ -172,7 +172,7 @@ class Figures:
         page.evaluate(CHANGES.replace("SELECTOR", repr(selector)))
         began = time.time() * 1000
         write()
-        return page.wait_for("window.seenAt", 60) - began
+        return page.wait_for("window.seenAt") - began
 
     def _updates(self, name, page, selector, write, times):
         page.forget()
@@ -188,16 +188,16 @@ class Figures:
         page, member = self._fresh(), self.large.healthy()
         try:
             page.goto(self.served.link)
-            page.wait_for("window.drawnAt", 60)
+            page.wait_for("window.drawnAt")
             self._updates("update_", page, ".sentence", lambda well: self.large.turn_member(member, well), times)
         finally:
             page.close()
 
     def _open_placement(self, page, query=""):
         page.goto(self.served.link)
-        page.wait_for("document.querySelector('.tile')", 60)
+        page.wait_for("document.querySelector('.tile')")
         page.goto(f"{self.served.origin}/#/placement/crp/{self.large.everywhere.name}{query}")
-        page.wait_for("document.querySelector('main > .view-placement .way-state')", 60)
+        page.wait_for("document.querySelector('main > .view-placement .way-state')")
 
     def placement_updates(self, times):
         """One binding of the placement that is everywhere: the cluster's row says so."""

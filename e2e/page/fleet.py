@@ -21,7 +21,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 BIN = os.path.join(ROOT, "build", "bin")
 
 
-def run(command, text=None, timeout=300, **environment):
+def run(command, text=None, timeout=900, **environment):
     """Runs a command in the project's folder; returns what it said. Failure tells its last lines."""
     try:
         done = subprocess.run(command, cwd=ROOT, input=text, capture_output=True, text=True, timeout=timeout,
@@ -38,7 +38,7 @@ class Program:
     """A program that says when it is there, by words that fit a pattern: `found` is the match. The kernel kills it when this
     program is gone."""
 
-    def __init__(self, command, pattern, timeout=60):
+    def __init__(self, command, pattern, timeout=600):
         self.said = collections.deque(maxlen=1000)
         self.found = None
         self.pattern = re.compile(pattern)
@@ -61,7 +61,7 @@ class Program:
                     self.ready.set()
         self.ready.set()
 
-    def end(self, timeout=20):
+    def end(self, timeout=300):
         """Asks it to end; returns its exit code."""
         self.process.terminate()
         return self.process.wait(timeout)
@@ -85,7 +85,7 @@ class Server:
         self.context = context
         self.api = Api(kubeconfig, context, folder)
 
-    def kubectl(self, *words, text=None, timeout=120):
+    def kubectl(self, *words, text=None, timeout=600):
         """Runs kubectl; returns what it said."""
         return run(["kubectl", "--kubeconfig", self.kubeconfig, "--context", self.context, *words], text, timeout)
 
@@ -93,19 +93,19 @@ class Server:
         """Applies a manifest, a text."""
         return self.kubectl("apply", "--validate=false", "-f", "-", text=manifest)
 
-    def fleet(self, *words, timeout=120):
+    def fleet(self, *words, timeout=600):
         """Runs `kubectl fleet`, its program of this build."""
         return run([os.path.join(BIN, "kubectl-fleet"), *words, "--kubeconfig", self.kubeconfig, "--context", self.context],
                    timeout=timeout)
 
-    def wait_condition(self, what, kind, status="True", timeout=120):
+    def wait_condition(self, what, kind, status="True", timeout=600):
         """Waits for a condition of an object, as `crp/web`."""
         return self.kubectl("wait", f"--for=condition={kind}={status}", what, f"--timeout={timeout}s", timeout=timeout + 10)
 
-    def wait_gone(self, what, timeout=120):
+    def wait_gone(self, what, timeout=600):
         return self.kubectl("wait", "--for=delete", what, f"--timeout={timeout}s", timeout=timeout + 10)
 
-    def wait(self, kind, holds, what, timeout=60, namespace=None):
+    def wait(self, kind, holds, what, timeout=600, namespace=None):
         """Waits by a watch until holds(objects by name) is true; `what` says for people what is waited for."""
         return self.api.wait(collection(kind, namespace), holds, what, timeout)
 
@@ -151,7 +151,7 @@ class Fleet:
         self.members = [f"member-{n + 1}" for n in range(members)]
         self.environment = {"DEMO_FOLDER": self.folder, "DEMO_MEMBERS": str(members), "DEMO_ACTS": "all" if acts else "none"}
         try:
-            run(["e2e/demo/run"], timeout=600, **self.environment)
+            run(["e2e/demo/run"], timeout=1800, **self.environment)
             self.kubeconfig = os.path.join(self.folder, "kubeconfig")
             self.hub = self.on("hub")
         except BaseException:

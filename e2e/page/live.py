@@ -39,7 +39,7 @@ class Refused(Exception):
 class Live:
     """One WebSocket. `host` and `origin` stand in place of what a browser would say."""
 
-    def __init__(self, address, host=None, origin=None, ca=None, timeout=30):
+    def __init__(self, address, host=None, origin=None, ca=None, timeout=300):
         url = urllib.parse.urlsplit(address)
         self.wire = socket.create_connection((url.hostname, url.port), timeout)
         if url.scheme == "https":
