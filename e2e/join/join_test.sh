@@ -142,11 +142,11 @@ refuses() { # name of the test, sentence, arguments for join
 wrong_inputs() {
         local ok=(--member-context member-1 --name one --agent none) long
         long=$(printf 'a%.0s' $(seq 51))
-        join "${ok[@]}" --name One --heartbeat 0 --namespace a/b --token paper --token-duration 5m --timeout 90 --agent pod \
+        join "${ok[@]}" --name One --heartbeat 0 --namespace a/b --token paper --token-duration 5m --timeout 900 --agent pod \
                 --hub-server http://hub:6443 --hub-ca "$work/servers.log" --values "$work/nix" --member-context nix
         says "all problems are told at once" 1 'nothing was changed' 'name "One" is not valid' 'heartbeat "0" is not a number of seconds from 1 to 600' \
                 '--namespace: "a/b" is not the name of a namespace' '--token "paper" is neither bound nor secret' \
-                '--token-duration "5m" is not a duration of at least 10m' '--timeout "90" is not a duration' \
+                '--token-duration "5m" is not a duration of at least 10m' '--timeout "900" is not a duration' \
                 '--agent "pod" is none of helm, manifest and none' '"http://hub:6443" does not begin with https://' \
                 "--hub-ca: $work/servers.log is not a readable PEM file" "--values: file $work/nix cannot be read" \
                 'member context "nix" is not usable' "contexts are: hub member-1 member-2"
@@ -409,7 +409,7 @@ placed_again() { hub get crp placed -o jsonpath='{.status.placementStatuses[?(@.
 
 without_agent() {
         stop_member_agent
-        leave --member-context member-1 --name one --agent none --timeout 2s
+        leave --member-context member-1 --name one --agent none --timeout 2s # passes
         says "leaving without an agent takes its time" 1 "one has not left within 2s" "last heartbeat" "run this again with --force"
         join --member-context member-1 --name one --agent none
         says "who is just leaving cannot join" 1 "member one is just leaving the fleet"
@@ -479,7 +479,7 @@ with_manifest() {
         old=$(cat "$work/one/token")
         join "${ok[@]}" --replace --dry-run
         says "a dry run tells that tokens end" 0 "so that its tokens end" "create ServiceAccount on the hub"
-        join "${ok[@]}" --replace --timeout 2s
+        join "${ok[@]}" --replace --timeout 2s # passes
         says "who takes a name over is waited for, though that name had joined" 1 'serviceaccount "one-hub-cluster-access" deleted' \
                 "serviceaccount/one-hub-cluster-access created" "token issued" "deployment.apps/member-agent created" "one has not joined within 2s"
         # An API server remembers for ten seconds whom it let in.
@@ -501,7 +501,7 @@ with_manifest() {
 
 # helm would delete the definition, and with it every AppliedWork and what it owns.
 guarded() {
-        local ok=(--member-context member-2 --name two --hub-server "$hub_server" --timeout 1s
+        local ok=(--member-context member-2 --name two --hub-server "$hub_server" --timeout 1s # passes
                 --image-repository images.test/argosy/member-agent --image-tag v1)
         join "${ok[@]}" --set crds.keep=false
         says "a release that does not keep its definition" 1 "helm release member-agent installed"

@@ -13,7 +13,7 @@ def files(*patterns):
                             capture_output=True, text=True).stdout.split("\n")
     for path in sorted(set(filter(None, listed))):
         try:
-            with open(path, encoding="utf-8") as f:
+            with open(path, encoding="utf-8", errors="replace") as f:
                 yield path, f.read()
         except FileNotFoundError:
             pass  # removed, not yet committed

@@ -329,7 +329,7 @@ class Page:
     def seen(self):
         """What the page shows, in short."""
         try:
-            where, text = self.evaluate("[location.href, document.body?.innerText.slice(0, 400) ?? '']", timeout=60)
+            where, text = self.evaluate("[location.href, document.body?.innerText.slice(0, 400) ?? '']", timeout=PATIENCE)
         except Failure as failure:
             return f"The page does not answer: {failure}"
         wrong = "; ".join([*self.errors, *self.violations, *self.traffic.failed][:5])
