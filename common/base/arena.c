@@ -95,9 +95,14 @@ void *arena_calloc(struct arena *a, size_t n, size_t size)
         return p ? memset(p, 0, total) : NULL;
 }
 
+char *arena_text(struct arena *a, size_t n)
+{
+        return take(a, n ? n : 1, 1, GAP(0));
+}
+
 char *arena_strndup(struct arena *a, const char *s, size_t n)
 {
-        char *copy = n < SIZE_MAX ? take(a, n + 1, 1, GAP(0)) : NULL;
+        char *copy = n < SIZE_MAX ? arena_text(a, n + 1) : NULL;
         if (!copy)
                 return NULL;
         memcpy(copy, s, n);

@@ -20,6 +20,7 @@ struct arena {
 void *arena_alloc(struct arena *a, size_t size) MUST_CHECK;
 void *arena_zalloc(struct arena *a, size_t size) MUST_CHECK;
 void *arena_calloc(struct arena *a, size_t n, size_t size) MUST_CHECK;
+char *arena_text(struct arena *a, size_t n) MUST_CHECK; /* n bytes for the caller to fill, aligned to 1 */
 char *arena_strdup(struct arena *a, const char *s) MUST_CHECK;
 char *arena_strndup(struct arena *a, const char *s, size_t n) MUST_CHECK;
 void *arena_memdup(struct arena *a, const void *p, size_t n) MUST_CHECK;

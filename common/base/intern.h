@@ -12,4 +12,8 @@ const char *intern(struct intern_table *t, const char *s, size_t n); /* NULL on 
 /* The same for bytes of any content, such as a struct without padding that differs; aligned to 16. */
 const void *intern_bytes(struct intern_table *t, const void *p, size_t n);    /* NULL on no memory */
 bool intern_has_bytes(const struct intern_table *t, const void *p, size_t n); /* is p the table's own copy? */
+/* Each copy has a number, counted from 0 over strings and bytes together: what stands for it in less than a
+ * pointer. intern_number() is for copies of this table alone; any other pointer is our bug. */
+uint32_t intern_number(const struct intern_table *t, const void *copy);
+const void *intern_at(const struct intern_table *t, uint32_t number); /* one that was given */
 size_t intern_table_bytes(const struct intern_table *t);
