@@ -32,6 +32,24 @@ static int64_t or_default(int64_t given, int64_t fallback)
         return given < 0 ? fallback : given;
 }
 
+/* Kinds of which there are as many as placements have clusters: held stowed. */
+static int add_large_caches(struct hub_agent *a)
+{
+        static const struct kind *const kinds[] = { &cluster_resource_binding_kind, &resource_binding_kind,
+                                                    &work_kind };
+
+        for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+                const struct informer_options o = { .kind = kinds[i],
+                                                    .flags = DECODE_PROJECTION,
+                                                    .stowed = true };
+                struct informer *informer;
+
+                TRY(manager_add_informer(a->manager, &o, &informer));
+                manager_await_informer(a->manager, informer);
+        }
+        return 0;
+}
+
 static int add_index(struct hub_agent *a, const struct kind *kind, const char *name, index_fn fn)
 {
         struct informer *i = manager_informer(a->manager, kind);
@@ -114,7 +132,7 @@ static int make_manager(struct hub_agent *a, struct error *err)
         a->manager = manager_new(&m, a->group, err);
         if (!a->manager)
                 return err && err->code ? err->code : error_no_memory(err);
-        if (add_indexes(a) < 0 || add_controllers(a) < 0)
+        if (add_large_caches(a) < 0 || add_indexes(a) < 0 || add_controllers(a) < 0)
                 return error_no_memory(err);
         return 0;
 }

@@ -26,22 +26,30 @@ int placement_of_self(void *agent, const char *key, const struct object *about, 
         return no_memory_without(ret);
 }
 
-/* The object of a key: as the cache has it, else `about`, if it is the one. `kinds`: of both scopes. */
-static const struct object *object_of(struct hub_agent *a, const char *key, const struct object *about,
-                                      const struct kind *cluster_wide, const struct kind *namespaced)
+/* The object of a key: as the cache has it, else `about`, if it is the one; NULL if neither is. It lives as
+ * long as the arena and `about`. `kinds`: of both scopes. 0 or ERR_NO_MEMORY. */
+static int object_of(struct hub_agent *a, const char *key, const struct object *about,
+                     const struct kind *cluster_wide, const struct kind *namespaced, struct arena *arena,
+                     const struct object **ret)
 {
         const char *slash = strchr(key, '/');
         const struct kind *kind = slash ? namespaced : cluster_wide;
         AUTO_KEY struct key of_about = KEY_EMPTY;
         AUTO_FREE char *ns = mem_strndup(key, slash ? (size_t)(slash - key) : 0);
-        const struct object *o;
 
-        if (!kind || !ns)
-                return NULL;
-        o = informer_get(manager_informer(a->manager, kind), slash ? ns : NULL, slash ? slash + 1 : key);
-        if (o || !about || about->kind != kind)
-                return o;
-        return text_equal(key_text(&of_about, about->meta.ns, about->meta.name), key) ? about : NULL;
+        *ret = NULL;
+        if (!kind)
+                return 0;
+        if (!ns)
+                return ERR_NO_MEMORY;
+        TRY(informer_read(manager_informer(a->manager, kind), slash ? ns : NULL, slash ? slash + 1 : key,
+                          arena, ret));
+        if (*ret || !about || about->kind != kind)
+                return 0;
+        if (!key_text(&of_about, about->meta.ns, about->meta.name))
+                return ERR_NO_MEMORY;
+        *ret = text_equal(of_about.text, key) ? about : NULL;
+        return 0;
 }
 
 static int placement_of_works_label(const struct object *work, struct key *ret)
@@ -68,9 +76,10 @@ static int placement_of_orphans(struct hub_agent *a, const char *key, struct key
 
 int placement_of_binding(void *agent, const char *key, const struct object *about, struct key *ret)
 {
-        const struct object *b =
-                object_of(agent, key, about, &cluster_resource_binding_kind, &resource_binding_kind);
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        const struct object *b;
 
+        TRY(object_of(agent, key, about, &cluster_resource_binding_kind, &resource_binding_kind, &arena, &b));
         if (b)
                 return put_placement(ret, b->meta.ns, label_of(b, LABEL_PARENT_PLACEMENT));
         TRY(placement_of_orphans(agent, key, ret));
@@ -79,25 +88,33 @@ int placement_of_binding(void *agent, const char *key, const struct object *abou
 
 int placement_of_work(void *agent, const char *key, const struct object *about, struct key *ret)
 {
-        const struct object *w = object_of(agent, key, about, NULL, &work_kind);
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        const struct object *w;
 
+        TRY(object_of(agent, key, about, NULL, &work_kind, &arena, &w));
         return w ? placement_of_works_label(w, ret) : 0;
 }
 
 int placement_of_update_run(void *agent, const char *key, const struct object *about, struct key *ret)
 {
-        const struct update_run *run = (const struct update_run *)object_of(
-                agent, key, about, &cluster_staged_update_run_kind, &staged_update_run_kind);
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        const struct object *o;
+        const struct update_run *run;
 
-        return run ? put_placement(ret, run->object.meta.ns, run->spec ? run->spec->placement_name : NULL)
-                   : 0;
+        TRY(object_of(agent, key, about, &cluster_staged_update_run_kind, &staged_update_run_kind, &arena,
+                      &o));
+        run = (const struct update_run *)o;
+        return run ? put_placement(ret, o->meta.ns, run->spec ? run->spec->placement_name : NULL) : 0;
 }
 
 int placement_of_eviction(void *agent, const char *key, const struct object *about, struct key *ret)
 {
-        const struct eviction *e = (const struct eviction *)object_of(
-                agent, key, about, &cluster_resource_placement_eviction_kind, NULL);
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        const struct object *o;
+        const struct eviction *e;
 
+        TRY(object_of(agent, key, about, &cluster_resource_placement_eviction_kind, NULL, &arena, &o));
+        e = (const struct eviction *)o;
         return e ? put_placement(ret, NULL, e->spec ? e->spec->placement_name : NULL) : 0;
 }
 

@@ -169,6 +169,9 @@ int cache_has(struct reconcile *rc, const struct kind *kind, const char *ns, con
 int cache_by_index(struct reconcile *rc, const struct kind *kind, const char *index, const char *value,
                    struct object_list *ret);
 int cache_list(struct reconcile *rc, const struct kind *kind, struct object_list *ret);
+/* informer_for_each(): for kinds of which there may be very many. */
+int cache_for_each(struct reconcile *rc, const struct kind *kind,
+                   int (*fn)(void *ctx, const struct object *o), void *ctx);
 
 /* Writes, with the caches told of the answer. *ret is what the cache holds too, so nobody may change it; ret
  * may be NULL. ERR_CONFLICT: what the server has now is in the cache, so that the retry decides from it. No

@@ -364,28 +364,23 @@ static void resync(void *ctx)
                 running_requeue_all(r);
 }
 
+static int requeue(void *watch, const struct object *o)
+{
+        struct informer_event e = { .type = INFORMER_ADDED, .now = o, .initial = true };
+
+        frame_handle_event(watch, &e);
+        return 0;
+}
+
 void running_requeue_all(struct running *r)
 {
         for (size_t i = 0; i < r->controller->n_watches; i++) {
                 const struct watch *w = &r->controller->watches[i];
                 struct informer *informer = manager_find_informer(r->manager, w->kind, NULL);
                 struct running_watch rw = { r, w };
-                AUTO_ARENA struct arena arena = ARENA_INIT;
-                struct object_list all;
 
-                if (!informer)
-                        continue;
-                if (informer_list(informer, &arena, &all) < 0) {
+                if (informer && informer_for_each(informer, requeue, &rw) < 0)
                         running_lose_key(r, NULL, NULL);
-                        continue;
-                }
-                for (size_t k = 0; k < all.n; k++) {
-                        struct informer_event e = { .type = INFORMER_ADDED,
-                                                    .now = all.at[k],
-                                                    .initial = true };
-
-                        frame_handle_event(&rw, &e);
-                }
         }
 }
 

@@ -27,21 +27,21 @@ uint64_t resource_version_number(const struct object *o)
 
 /* Under most values of an index there is one object. It stands there itself, marked by an odd pointer; from
  * the second on there is an array. */
-static void *alone(const struct object *o)
+static void *alone(const struct kept *k)
 {
-        return (void *)((uintptr_t)o | 1);
+        return (void *)((uintptr_t)k | 1);
 }
 
-static const struct object *object_alone(const void *value)
+static const struct kept *kept_alone(const void *value)
 {
-        return (uintptr_t)value & 1 ? (const struct object *)((uintptr_t)value & ~(uintptr_t)1) : NULL;
+        return (uintptr_t)value & 1 ? (const struct kept *)((uintptr_t)value & ~(uintptr_t)1) : NULL;
 }
 
 static void indexed_destroy(void *value)
 {
-        struct object_vec *v = value;
+        struct kept_vec *v = value;
 
-        if (!value || object_alone(value))
+        if (!value || kept_alone(value))
                 return;
         vec_free(v);
         mem_free(v);
@@ -49,13 +49,13 @@ static void indexed_destroy(void *value)
 
 struct index_edit {
         struct index *index;
-        const struct object *object;
+        const struct kept *kept;
         bool failed;
 };
 
-static struct object_vec *make_array(struct index_edit *edit, const char *value, const struct object *first)
+static struct kept_vec *make_array(struct index_edit *edit, const char *value, const struct kept *first)
 {
-        struct object_vec *v = NEW(struct object_vec);
+        struct kept_vec *v = NEW(struct kept_vec);
 
         if (v && vec_push(v, first) == 0 && vec_reserve(v, 2) == 0 &&
             map_put(&edit->index->values, value, v) == 0)
@@ -68,28 +68,28 @@ static void index_insert(void *to, const char *value)
 {
         struct index_edit *edit = to;
         void *there = value ? map_get(&edit->index->values, value) : NULL;
-        const struct object *first = object_alone(there);
-        struct object_vec *v = first ? make_array(edit, value, first) : there;
+        const struct kept *first = kept_alone(there);
+        struct kept_vec *v = first ? make_array(edit, value, first) : there;
 
         if (!value || (first && !v))
                 edit->failed = true;
         else if (!v)
-                edit->failed |= map_put(&edit->index->values, value, alone(edit->object)) < 0;
+                edit->failed |= map_put(&edit->index->values, value, alone(edit->kept)) < 0;
         else
-                edit->failed |= vec_push(v, edit->object) < 0;
+                edit->failed |= vec_push(v, edit->kept) < 0;
 }
 
 static void erase_from(struct index_edit *edit, const char *value, void *there)
 {
-        struct object_vec *v = object_alone(there) ? NULL : there;
+        struct kept_vec *v = kept_alone(there) ? NULL : there;
 
         if (!v) {
-                if (object_alone(there) == edit->object)
+                if (kept_alone(there) == edit->kept)
                         map_remove(&edit->index->values, value);
                 return;
         }
         for (size_t k = 0; k < v->n; k++) {
-                if (v->at[k] != edit->object)
+                if (v->at[k] != edit->kept)
                         continue;
                 v->at[k] = v->at[--v->n];
                 break;
@@ -114,19 +114,19 @@ static void index_erase(void *to, const char *value)
                 erase_from(edit, e->key, e->value);
 }
 
-static void unindex(struct informer *i, const struct object *o)
+static void unindex(struct informer *i, const struct object *o, const struct kept *kept)
 {
         vec_for_each(&i->indexes, ix) {
-                struct index_edit edit = { *ix, o, false };
+                struct index_edit edit = { *ix, kept, false };
 
                 (*ix)->fn(o, index_erase, &edit);
         }
 }
 
-static int reindex(struct informer *i, const struct object *o)
+static int reindex(struct informer *i, const struct object *o, const struct kept *kept)
 {
         vec_for_each(&i->indexes, ix) {
-                struct index_edit edit = { *ix, o, false };
+                struct index_edit edit = { *ix, kept, false };
 
                 (*ix)->fn(o, index_insert, &edit);
                 if (edit.failed)
@@ -153,9 +153,12 @@ int informer_add_index(struct informer *i, const char *name, index_fn fn)
         }
         map_for_each(&i->objects, e) {
                 struct index_edit edit = { ix, e->value, false };
+                const struct object *o = kept_object(i, e->value);
 
-                fn(e->value, index_insert, &edit);
-                if (edit.failed)
+                if (o)
+                        fn(o, index_insert, &edit);
+                object_unref(o);
+                if (!o || edit.failed)
                         return ERR_NO_MEMORY;
         }
         return 0;
@@ -172,24 +175,39 @@ static void tell(struct informer *i, enum informer_event_type type, const struct
                 i->handlers.at[k].fn(i->handlers.at[k].ctx, &e);
 }
 
-/* Puts `o` in the place of `old` (may be NULL); on no memory all is as it was. */
-static int replace(struct informer *i, const char *key, const struct object *old, struct object *o)
+/* Puts `o` in the place of `old`, which is held as `held` (both may be NULL); on no memory all is as it was.
+ */
+static int replace(struct informer *i, const char *key, const struct object *old, const struct kept *held,
+                   const struct object *o)
 {
-        const struct object *kept = object_ref(o);
-        const char *own = i->resource.namespaced ? key : kept->meta.name;
+        const struct kept *kept = kept_new(i, key, o);
 
-        if (reindex(i, kept) < 0 || map_put(&i->objects, own, (void *)kept) < 0) {
-                unindex(i, kept);
-                object_unref(kept);
+        if (!kept)
+                return ERR_NO_MEMORY;
+        if (reindex(i, o, kept) < 0 || map_put(&i->objects, kept_key(i, key, kept), (void *)kept) < 0) {
+                unindex(i, o, kept);
+                kept_free(i, kept);
                 return ERR_NO_MEMORY;
         }
-        i->bytes += object_bytes(kept);
-        if (old) {
-                i->bytes -= object_bytes(old);
-                unindex(i, old);
-        }
+        i->bytes += kept_bytes(i, kept);
+        if (!held)
+                return 0;
+        i->bytes -= kept_bytes(i, held);
+        unindex(i, old, held);
+        kept_free(i, held);
         return 0;
 }
+
+/* What is held under a key, if anything is. 0 or ERR_NO_MEMORY. */
+static int find_held(const struct informer *i, const char *key, const struct kept **ret_kept,
+                     const struct object **ret)
+{
+        *ret_kept = map_get(&i->objects, key);
+        *ret = *ret_kept ? kept_object(i, *ret_kept) : NULL;
+        return *ret_kept && !*ret ? ERR_NO_MEMORY : 0;
+}
+
+DEFINE_CLEANUP(const struct object, object_unref, unref_object);
 
 /* What we hold is newer than `o` tells of, unless the server lost its memory. */
 static bool is_outdated(const struct informer *i, const struct object *held, const struct object *o)
@@ -202,32 +220,36 @@ static bool is_outdated(const struct informer *i, const struct object *held, con
 int informer_apply(struct informer *i, struct object *o, bool initial)
 {
         AUTO_KEY struct key key = KEY_EMPTY;
-        const struct object *old;
+        CLEANUP(unref_object) const struct object *old = NULL;
+        const struct kept *held;
 
         TRY(informer_key(o, &key));
-        old = map_get(&i->objects, key.text);
+        TRY(find_held(i, key.text, &held, &old));
         if (old && text_equal(old->meta.resource_version, o->meta.resource_version))
                 return 0;
         if (is_outdated(i, old, o))
                 return 0;
-        TRY(replace(i, key.text, old, o));
+        TRY(replace(i, key.text, old, held, o));
         map_remove(&i->undecodable, key.text);
         tell(i, old ? INFORMER_UPDATED : INFORMER_ADDED, old, o, initial);
-        object_unref(old);
         return 0;
 }
 
-void informer_forget(struct informer *i, const char *key, const struct object *last, bool initial)
+int informer_forget(struct informer *i, const char *key, const struct object *last, bool initial)
 {
-        const struct object *old = map_take(&i->objects, key);
+        CLEANUP(unref_object) const struct object *old = NULL;
+        const struct kept *held;
 
+        TRY(find_held(i, key, &held, &old));
         map_remove(&i->undecodable, key);
         if (!old)
-                return;
-        i->bytes -= object_bytes(old);
-        unindex(i, old);
+                return 0;
+        map_take(&i->objects, key);
+        i->bytes -= kept_bytes(i, held);
+        unindex(i, old, held);
+        kept_free(i, held);
         tell(i, INFORMER_DELETED, old, last ? last : old, initial);
-        object_unref(old);
+        return 0;
 }
 
 /* The deletion may be that of a predecessor: ours of a moment ago, and the answer to making it again was
@@ -235,11 +257,12 @@ void informer_forget(struct informer *i, const char *key, const struct object *l
 int informer_take_deletion(struct informer *i, const struct object *o, bool decoded)
 {
         AUTO_KEY struct key key = KEY_EMPTY;
+        CLEANUP(unref_object) const struct object *old = NULL;
+        const struct kept *held;
 
         TRY(informer_key(o, &key));
-        if (!is_outdated(i, map_get(&i->objects, key.text), o))
-                informer_forget(i, key.text, decoded ? o : NULL, false);
-        return 0;
+        TRY(find_held(i, key.text, &held, &old));
+        return is_outdated(i, old, o) ? 0 : informer_forget(i, key.text, decoded ? o : NULL, false);
 }
 
 static void tell_undecodable(struct informer *i, const struct object *id, const struct error *why)
@@ -254,18 +277,19 @@ static void tell_undecodable(struct informer *i, const struct object *id, const 
 int informer_note_undecodable(struct informer *i, struct object *id, const struct error *why, bool initial)
 {
         AUTO_KEY struct key key = KEY_EMPTY;
-        const struct object *old;
+        CLEANUP(unref_object) const struct object *old = NULL;
+        const struct kept *held;
         char *version;
 
         TRY(informer_key(id, &key));
-        old = map_get(&i->objects, key.text);
+        TRY(find_held(i, key.text, &held, &old));
         if (is_outdated(i, old, id))
                 return 0;
         if (old && !text_equal(old->meta.uid, id->meta.uid)) {
-                informer_forget(i, key.text, NULL, initial);
-                old = NULL;
+                TRY(informer_forget(i, key.text, NULL, initial));
+                held = NULL;
         }
-        if (!old && i->options.resource)
+        if (!held && i->options.resource)
                 TRY(informer_apply(i, id, initial));
         if (text_equal(map_get(&i->undecodable, key.text), id->meta.resource_version))
                 return 0;
@@ -363,24 +387,66 @@ size_t informer_bytes(const struct informer *i)
         return i->bytes;
 }
 
-/* Absent must not be said for lack of memory: a key too long for its struct is looked for one by one then. */
-static const struct object *find_slowly(const struct informer *i, const char *ns, const char *name)
+static bool is_named(const char *key, const char *ns, const char *name)
 {
-        map_for_each(&i->objects, e) {
-                const struct object *o = e->value;
+        size_t n = text_empty(ns) ? 0 : strlen(ns);
 
-                if (text_equal(o->meta.name, name) &&
-                    (text_empty(ns) ? text_empty(o->meta.ns) : text_equal(o->meta.ns, ns)))
-                        return o;
-        }
+        return n ? strncmp(key, ns, n) == 0 && key[n] == '/' && strcmp(key + n + 1, name) == 0
+                 : strcmp(key, name) == 0;
+}
+
+/* Absent must not be said for lack of memory: a key too long for its struct is looked for one by one then. */
+static const struct kept *find(const struct informer *i, const char *ns, const char *name)
+{
+        AUTO_KEY struct key key = KEY_EMPTY;
+
+        if (object_key(&key, ns, name) == 0)
+                return map_get(&i->objects, key.text);
+        map_for_each(&i->objects, e)
+                if (is_named(e->key, ns, name))
+                        return e->value;
         return NULL;
 }
 
 const struct object *informer_get(const struct informer *i, const char *ns, const char *name)
 {
-        AUTO_KEY struct key key = KEY_EMPTY;
+        ASSERT(!i->options.stowed);
+        return (const struct object *)find(i, ns, name);
+}
 
-        return object_key(&key, ns, name) < 0 ? find_slowly(i, ns, name) : map_get(&i->objects, key.text);
+bool informer_has(const struct informer *i, const char *ns, const char *name)
+{
+        return find(i, ns, name) != NULL;
+}
+
+static void unref_value(void *p)
+{
+        object_unref(p);
+}
+
+int informer_read(const struct informer *i, const char *ns, const char *name, struct arena *arena,
+                  const struct object **ret)
+{
+        const struct kept *held = find(i, ns, name);
+        const struct object *o = held ? kept_object(i, held) : NULL;
+
+        if (held && (!o || arena_defer(arena, unref_value, (void *)o) < 0))
+                return ERR_NO_MEMORY;
+        *ret = o;
+        return 0;
+}
+
+int informer_for_each(const struct informer *i, int (*fn)(void *ctx, const struct object *o), void *ctx)
+{
+        map_for_each(&i->objects, e) {
+                const struct object *o = kept_object(i, e->value);
+                int code = o ? fn(ctx, o) : ERR_NO_MEMORY;
+
+                object_unref(o);
+                if (code < 0)
+                        return code;
+        }
+        return 0;
 }
 
 static int compare_objects(const void *a, const void *b)
@@ -405,16 +471,31 @@ static void drop_references(void *p)
                 object_unref(r->at[k]);
 }
 
-static int take_list(struct arena *arena, const struct object **at, size_t n, struct object_list *ret)
+/* Makes objects of what is held, each with a reference of its own; none if there is no memory for all. */
+static int take_objects(const struct informer *i, const struct kept *const *kept, size_t n,
+                        const struct object **ret)
 {
+        for (size_t k = 0; k < n; k++) {
+                ret[k] = kept_object(i, kept[k]);
+                if (ret[k])
+                        continue;
+                drop_references(&(struct references){ ret, k });
+                return ERR_NO_MEMORY;
+        }
+        if (n > 1)
+                qsort(ret, n, sizeof(*ret), compare_objects);
+        return 0;
+}
+
+static int take_list(const struct informer *i, struct arena *arena, const struct kept *const *kept, size_t n,
+                     struct object_list *ret)
+{
+        const struct object **at = ARENA_NEW_ARRAY(arena, const struct object *, n + 1);
         struct references *refs = ARENA_NEW(arena, struct references);
 
-        if (!refs)
+        if (!at || !refs)
                 return ERR_NO_MEMORY;
-        if (n > 1)
-                qsort(at, n, sizeof(*at), compare_objects);
-        for (size_t k = 0; k < n; k++)
-                object_ref(at[k]);
+        TRY(take_objects(i, kept, n, at));
         /* An array of its own: callers may shorten or reorder theirs. */
         *refs = (struct references){ n ? arena_memdup(arena, at, n * sizeof(*at)) : at, n };
         if (!refs->at) {
@@ -428,22 +509,21 @@ static int take_list(struct arena *arena, const struct object **at, size_t n, st
 
 int informer_list(const struct informer *i, struct arena *arena, struct object_list *ret)
 {
-        const struct object **at = ARENA_NEW_ARRAY(arena, const struct object *, map_count(&i->objects) + 1);
+        const struct kept **at = ARENA_NEW_ARRAY(arena, const struct kept *, map_count(&i->objects) + 1);
         size_t n = 0;
 
         if (!at)
                 return ERR_NO_MEMORY;
         map_for_each(&i->objects, e)
                 at[n++] = e->value;
-        return take_list(arena, at, n, ret);
+        return take_list(i, arena, at, n, ret);
 }
 
 int informer_by_index(const struct informer *i, const char *index, const char *value, struct arena *arena,
                       struct object_list *ret)
 {
-        struct object_vec one = { 0 };
-        const struct object_vec *v = NULL;
-        const struct object **at, *only = NULL;
+        const struct kept *only = NULL;
+        const struct kept_vec *v = NULL;
         bool known = false;
 
         vec_for_each(&i->indexes, ix) {
@@ -451,22 +531,24 @@ int informer_by_index(const struct informer *i, const char *index, const char *v
                         continue;
                 known = true;
                 v = map_get(&(*ix)->values, value);
-                only = object_alone(v);
+                only = kept_alone(v);
         }
         ASSERT(known);
-        if (only) {
-                one = (struct object_vec){ .at = &only, .n = 1 };
-                v = &one;
-        }
-        at = ARENA_NEW_ARRAY(arena, const struct object *, (v ? v->n : 0) + 1);
-        if (!at)
-                return ERR_NO_MEMORY;
-        if (v && v->n)
-                memcpy(at, v->at, v->n * sizeof(*at));
-        return take_list(arena, at, v ? v->n : 0, ret);
+        if (only)
+                return take_list(i, arena, &only, 1, ret);
+        return take_list(i, arena, v ? v->at : NULL, v ? v->n : 0, ret);
 }
 
 /* ---- life ---- */
+
+static int tell_one(void *handler, const struct object *o)
+{
+        const struct handler *h = handler;
+        struct informer_event event = { .type = INFORMER_ADDED, .now = o, .initial = true };
+
+        h->fn(h->ctx, &event);
+        return 0;
+}
 
 int informer_add_handler(struct informer *i, informer_handler fn, void *ctx)
 {
@@ -474,17 +556,10 @@ int informer_add_handler(struct informer *i, informer_handler fn, void *ctx)
 
         if (vec_push(&i->handlers, h) < 0)
                 return ERR_NO_MEMORY;
-        map_for_each(&i->objects, e) {
-                struct informer_event event = { .type = INFORMER_ADDED, .now = e->value, .initial = true };
-
-                fn(ctx, &event);
-        }
-        return 0;
-}
-
-static void unref_value(void *p)
-{
-        object_unref(p);
+        if (informer_for_each(i, tell_one, &h) == 0)
+                return 0;
+        i->handlers.n--; /* its last one, as fn does not add any */
+        return ERR_NO_MEMORY;
 }
 
 static struct informer *informer_free(struct informer *i)
@@ -495,8 +570,10 @@ static struct informer *informer_free(struct informer *i)
         }
         vec_free(&i->indexes);
         vec_free(&i->handlers);
-        i->objects.destroy = unref_value;
+        map_for_each(&i->objects, e)
+                kept_free(i, e->value);
         map_free(&i->objects);
+        buf_free(&i->scratch);
         map_free(&i->undecodable);
         mem_free(i);
         return NULL;
@@ -522,9 +599,11 @@ struct informer *informer_new(struct kube_client *k, struct fiber_group *group,
         i->kube = k;
         i->options = *o;
         i->resource = o->resource ? *o->resource : kube_resource_of(o->kind);
-        /* Without a namespace the name is the key, and the object has it. No destructor while it lives:
-         * replace() hands the old object to its caller. */
-        map_init(&i->objects, i->resource.namespaced ? MAP_OWN_KEYS : MAP_BORROW_KEYS, NULL);
+        /* Without a namespace the name is the key, and the object has it; what is stowed has any key. No
+         * destructor: the caller of replace() looks at the old object. */
+        map_init(&i->objects, i->resource.namespaced && !o->stowed ? MAP_OWN_KEYS : MAP_BORROW_KEYS, NULL);
+        buf_init(&i->scratch, SIZE_MAX / 2); /* what is decoded has its limit */
+        ASSERT(!o->stowed || !o->reduce);
         map_init(&i->undecodable, MAP_OWN_KEYS, mem_free);
         i->parent = group;
         return start_reflector(i) < 0 ? informer_free(i) : i;

@@ -48,6 +48,9 @@ struct informer_options {
          * keeps many and looks at little of each. Must not park. NULL = the object as it is. */
         struct object *(*reduce)(void *ctx, const struct object *o);
         void *reduce_ctx;
+        /* The cache holds its objects stowed (proto/stowed.h): for kinds with hundreds of thousands of them.
+         * Whoever reads one gets a copy of his own, so informer_get() is not for it. Not with reduce. */
+        bool stowed;
 };
 
 /* Starts listing and watching on a fiber of `group`. The caller holds one reference, which informer_stop()
@@ -89,6 +92,14 @@ size_t informer_bytes(const struct informer *i);
 /* "ns/name", or "name" without a namespace (ns NULL or ""). 0 or ERR_NO_MEMORY. */
 int object_key(struct key *k, const char *ns, const char *name);
 const struct object *informer_get(const struct informer *i, const char *ns, const char *name);
+bool informer_has(const struct informer *i, const char *ns, const char *name);
+/* The same for any cache: *ret (NULL if absent) is referenced until the arena dies. 0 or ERR_NO_MEMORY. */
+int informer_read(const struct informer *i, const char *ns, const char *name, struct arena *arena,
+                  const struct object **ret);
+/* Calls fn for each object, in no particular order, until it returns something negative, which is returned.
+ * It is lent for the call, where fn does not take a reference. fn must not park, nor change the cache. Also
+ * ERR_NO_MEMORY. */
+int informer_for_each(const struct informer *i, int (*fn)(void *ctx, const struct object *o), void *ctx);
 
 /* Indexes: fn names the index values of an object by calling emit(), with NULL for one that there was no
  * memory for. Add before objects arrive or after. */

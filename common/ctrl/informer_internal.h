@@ -1,19 +1,21 @@
 /* Shared by informer.c (cache, indexes, handlers), reflector.c (list and watch) and frame.c (keys). */
 #pragma once
 
+#include "common/base/buf.h"
 #include "common/base/map.h"
 #include "common/base/vec.h"
 #include "common/ctrl/informer.h"
 
-struct object_vec {
-        const struct object **at;
+struct kept; /* an object as the cache holds it: kept.c */
+struct kept_vec {
+        const struct kept **at;
         size_t n, cap;
 };
 
 struct index {
         const char *name;
         index_fn fn;
-        struct map values; /* value -> struct object_vec, or an object alone (informer.c) */
+        struct map values; /* value -> struct kept_vec, or a struct kept alone (informer.c) */
 };
 
 struct handler {
@@ -28,7 +30,8 @@ struct informer {
         struct fiber_group *parent, *group; /* group: of the reflector's fiber */
         unsigned refs;
         bool stopped;
-        struct map objects; /* "ns/name" or "name" -> const struct object *, one reference each */
+        struct map objects; /* "ns/name" or "name" -> const struct kept * */
+        struct buf scratch; /* of kept_new() */
         VEC(struct index *) indexes;
         VEC(struct handler) handlers;
         struct waitq synced_wait;
@@ -44,9 +47,20 @@ struct informer {
         char problem[256];
 };
 
+/* ---- kept.c ---- */
+/* The cache's own, for kept_free(); NULL on no memory. */
+const struct kept *kept_new(struct informer *i, const char *key, const struct object *o);
+void kept_free(const struct informer *i, const struct kept *k);
+size_t kept_bytes(const struct informer *i, const struct kept *k);
+/* The key for `objects`: as long-lived as the map expects. */
+const char *kept_key(const struct informer *i, const char *key, const struct kept *k);
+/* The object, with a reference for the caller; NULL on no memory. */
+const struct object *kept_object(const struct informer *i, const struct kept *k);
+
 /* How the reflector feeds the cache. apply() takes a reference of its own. */
 int informer_apply(struct informer *i, struct object *o, bool initial);
-void informer_forget(struct informer *i, const char *key, const struct object *last, bool initial);
+/* `last`: its last state, NULL = as it is held. 0, or ERR_NO_MEMORY and it is still held. */
+int informer_forget(struct informer *i, const char *key, const struct object *last, bool initial);
 /* A deletion that the watch tells of; `decoded`: `o` is the object's last state, else only its identity. 0 or
  * ERR_NO_MEMORY. */
 int informer_take_deletion(struct informer *i, const struct object *o, bool decoded);

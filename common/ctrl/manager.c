@@ -625,15 +625,10 @@ static int filled_cache(struct reconcile *rc, const struct kind *kind, const cha
 int cache_get(struct reconcile *rc, const struct kind *kind, const char *ns, const char *name,
               const struct object **ret)
 {
-        const struct object *o;
         struct informer *i;
 
         TRY(filled_cache(rc, kind, ns, &i));
-        o = informer_get(i, ns, name);
-        if (o && arena_defer(rc->arena, unref, object_ref(o)) < 0)
-                return error_no_memory(rc->err);
-        *ret = o;
-        return 0;
+        return informer_read(i, ns, name, rc->arena, ret) < 0 ? error_no_memory(rc->err) : 0;
 }
 
 int cache_has(struct reconcile *rc, const struct kind *kind, const char *ns, const char *name, bool *ret)
@@ -641,7 +636,7 @@ int cache_has(struct reconcile *rc, const struct kind *kind, const char *ns, con
         struct informer *i;
 
         TRY(filled_cache(rc, kind, ns, &i));
-        *ret = informer_get(i, ns, name) != NULL;
+        *ret = informer_has(i, ns, name);
         return 0;
 }
 
@@ -660,6 +655,17 @@ int cache_list(struct reconcile *rc, const struct kind *kind, struct object_list
 
         TRY(filled_cache(rc, kind, NULL, &i));
         return informer_list(i, rc->arena, ret) < 0 ? error_no_memory(rc->err) : 0;
+}
+
+int cache_for_each(struct reconcile *rc, const struct kind *kind,
+                   int (*fn)(void *ctx, const struct object *o), void *ctx)
+{
+        struct informer *i;
+        int code;
+
+        TRY(filled_cache(rc, kind, NULL, &i));
+        code = informer_for_each(i, fn, ctx);
+        return code == ERR_NO_MEMORY ? error_no_memory(rc->err) : code;
 }
 
 /* The server's answer goes to the cache and, if wanted, to the caller for the length of the reconcile. */
@@ -694,13 +700,21 @@ static void refresh(struct reconcile *rc, struct informer *i, const struct objec
         object_unref(block);
 }
 
+/* The cache still holds the state that a write was decided from, or nothing, as far as there is memory to
+ * tell. */
+static bool knows_no_newer(const struct informer *i, const struct object *o)
+{
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        const struct object *known = NULL;
+
+        return !i || informer_read(i, o->meta.ns, o->meta.name, &arena, &known) < 0 || !known ||
+               text_equal(known->meta.resource_version, o->meta.resource_version);
+}
+
 /* `code` is that of a write of `o`. A newer state that has come meanwhile is what the retry sees. */
 static int note_failure(struct reconcile *rc, const struct informer *i, const struct object *o, int code)
 {
-        const struct object *known = i ? informer_get(i, o->meta.ns, o->meta.name) : NULL;
-
-        if (code < 0 && rc->running && !error_is_refusal(rc->err) &&
-            (!known || text_equal(known->meta.resource_version, o->meta.resource_version)))
+        if (code < 0 && rc->running && !error_is_refusal(rc->err) && knows_no_newer(i, o))
                 running_doubt(rc->running, rc->key, o);
         return code;
 }

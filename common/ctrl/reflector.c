@@ -122,23 +122,35 @@ static int list_undecodable(void *ctx, struct object *id, const struct error *wh
         return informer_note_undecodable(i, id, why, true);
 }
 
-/* Forgets what the list did not name, except what is newer than the list. */
-static void sweep(struct informer *i, uint64_t list_version)
+/* It came after the list was taken. */
+static int is_newer(const struct informer *i, const struct kept *held, uint64_t list_version, bool *ret)
+{
+        const struct object *o = kept_object(i, held);
+        uint64_t version = o ? resource_version_number(o) : 0;
+
+        *ret = version && version > list_version && !i->server_went_back;
+        object_unref(o);
+        return o ? 0 : ERR_NO_MEMORY;
+}
+
+/* Forgets what the list did not name, except what is newer than the list. 0 or ERR_NO_MEMORY. */
+static int sweep(struct informer *i, uint64_t list_version)
 {
         if (i->listing->first)
-                return;
+                return 0;
         map_for_each(&i->objects, e) {
-                const struct object *o = e->value;
-                uint64_t version = resource_version_number(o);
+                bool newer;
 
                 if (map_has(&i->listing->seen, e->key))
                         continue;
-                if (version && version > list_version && !i->server_went_back)
-                        continue;
-                AUTO_FREE char *key = mem_strdup(e->key);
+                TRY(is_newer(i, e->value, list_version, &newer));
+                AUTO_FREE char *key = newer ? NULL : mem_strdup(e->key);
+                if (!newer && !key)
+                        return ERR_NO_MEMORY;
                 if (key)
-                        informer_forget(i, key, NULL, true);
+                        TRY(informer_forget(i, key, NULL, true));
         }
+        return 0;
 }
 
 static int list_all(struct reflector *r, char **ret_version)
@@ -176,8 +188,8 @@ static int list_once(struct reflector *r)
                         i->high_water = 0;
                         code = ERR_GONE;
                 } else {
-                        sweep(i, number);
-                        i->server_went_back = false;
+                        code = sweep(i, number);
+                        i->server_went_back &= code < 0;
                 }
         }
         i->listing = NULL;

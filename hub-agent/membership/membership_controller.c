@@ -349,23 +349,54 @@ static int drop_finalizer(struct pass *s)
         return code == ERR_NOT_FOUND ? 0 : code;
 }
 
+struct held_works {
+        struct pass *pass;
+        struct object_list works; /* with finalizers, in the member's namespace */
+        size_t room;
+};
+
+static void unref(void *o)
+{
+        object_unref(o);
+}
+
+static int note_held_work(void *ctx, const struct object *o)
+{
+        struct held_works *h = ctx;
+        struct arena *arena = h->pass->rc->arena;
+
+        if (!text_equal(o->meta.ns, h->pass->ns) || o->meta.n_finalizers == 0)
+                return 0;
+        if (h->works.n == h->room) {
+                const struct object **more = ARENA_NEW_ARRAY(arena, const struct object *, h->room * 2 + 16);
+
+                if (!more)
+                        return ERR_NO_MEMORY;
+                if (h->works.n)
+                        memcpy(more, h->works.at, h->works.n * sizeof(*more));
+                h->works.at = more;
+                h->room = h->room * 2 + 16;
+        }
+        TRY(arena_defer(arena, unref, object_ref(o)));
+        h->works.at[h->works.n++] = o;
+        return 0;
+}
+
 /* Nobody will take the finalizers off the Works any more. */
 static int release_works(struct pass *s)
 {
-        struct object_list all;
+        struct held_works held = { .pass = s };
 
-        TRY(cache_list(s->rc, &work_kind, &all));
-        for (size_t i = 0; i < all.n; i++) {
-                struct object *wanted;
+        TRY(cache_for_each(s->rc, &work_kind, note_held_work, &held));
+        for (size_t i = 0; i < held.works.n; i++) {
+                const struct object *o = held.works.at[i];
+                struct object *wanted = object_copy(o, s->rc->arena);
                 int code;
 
-                if (!text_equal(all.at[i]->meta.ns, s->ns) || all.at[i]->meta.n_finalizers == 0)
-                        continue;
-                wanted = object_copy(all.at[i], s->rc->arena);
                 if (!wanted)
                         return error_no_memory(s->rc->err);
                 wanted->meta.n_finalizers = 0;
-                code = rc_patch_diff(s->rc, all.at[i], wanted, OBJECT_META_SPEC, NULL);
+                code = rc_patch_diff(s->rc, o, wanted, OBJECT_META_SPEC, NULL);
                 if (code < 0 && code != ERR_NOT_FOUND)
                         return code;
         }

@@ -36,7 +36,7 @@ struct naming {
         int64_t highest;
 };
 
-static int note_binding(void *ctx, struct object *binding)
+static int note_cached(void *ctx, const struct object *binding)
 {
         struct naming *n = ctx;
 
@@ -44,14 +44,9 @@ static int note_binding(void *ctx, struct object *binding)
         return 0;
 }
 
-static int note_cached(struct reconcile *rc, const struct kind *kind, struct naming *n)
+static int note_binding(void *ctx, struct object *binding)
 {
-        struct object_list bindings;
-
-        TRY(cache_list(rc, kind, &bindings));
-        for (size_t i = 0; i < bindings.n; i++)
-                n->highest = MAX(n->highest, override_index_named(n->override, bindings.at[i]));
-        return 0;
+        return note_cached(ctx, binding);
 }
 
 static bool has_latest(const struct object_list *snapshots)
@@ -70,8 +65,8 @@ static int find_given(struct reconcile *rc, const struct object *o, const struct
 {
         struct naming n = { o, NO_INDEX };
 
-        TRY(note_cached(rc, &cluster_resource_binding_kind, &n));
-        TRY(note_cached(rc, &resource_binding_kind, &n));
+        TRY(cache_for_each(rc, &cluster_resource_binding_kind, note_cached, &n));
+        TRY(cache_for_each(rc, &resource_binding_kind, note_cached, &n));
         if (ask) {
                 TRY(bindings_on_server(rc, &cluster_resource_binding_kind, NULL, NULL, note_binding, &n));
                 TRY(bindings_on_server(rc, &resource_binding_kind, o->meta.ns, NULL, note_binding, &n));

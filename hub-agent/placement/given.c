@@ -120,14 +120,19 @@ int bindings_on_server(struct reconcile *rc, const struct kind *kind, const char
         return kube_list_resource(rc->kube, kind, NULL, &o, each, ctx, NULL, rc->err);
 }
 
+static int note_work(void *ctx, const struct object *work)
+{
+        const struct asking *a = ctx;
+
+        given_by_work(a->given, a->placement, work);
+        return 0;
+}
+
 int given_by_works(struct reconcile *rc, const struct object *placement, struct given *g)
 {
-        struct object_list works;
+        struct asking asking = { g, placement };
 
-        TRY(cache_list(rc, &work_kind, &works));
-        for (size_t i = 0; i < works.n; i++)
-                given_by_work(g, placement, works.at[i]);
-        return 0;
+        return cache_for_each(rc, &work_kind, note_work, &asking);
 }
 
 int given_on_server(struct reconcile *rc, const struct object *placement, struct given *g)

@@ -24,10 +24,10 @@ static int find(void *view, struct arena *arena, const struct kind *kind, const 
                 return error_no_memory(err);
         if (!informer_synced(i))
                 return error_set(err, ERR_RETRY, "the %s are not known yet, please retry", kind->plural);
-        o = informer_get(i, ns, name);
+        if (informer_read(i, ns, name, arena, &o) < 0)
+                return error_no_memory(err);
         if (!o)
                 return error_set(err, ERR_NOT_FOUND, "%s \"%s\" not found", kind->plural, name);
-        TRY(keep(arena, o, err));
         *ret = o;
         return 0;
 }
