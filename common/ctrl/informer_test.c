@@ -13,8 +13,8 @@ static void body_follow(struct fixture *f)
         settle(f);
         expect_seen(f, "+c ~a -b ");
         assert_int_equal(informer_objects(f->informer), 2);
-        assert_non_null(informer_get(f->informer, NULL, "a"));
-        assert_null(informer_get(f->informer, NULL, "b"));
+        assert_non_null(held(f, "a"));
+        assert_null(held(f, "b"));
         assert_int_equal(f->server.lists, 1);
 }
 
@@ -41,7 +41,7 @@ static void a_long_list_comes_in_pages(void **state)
 /* Names of RBAC's kinds have no limit of their own. */
 static void body_long_name(struct fixture *f)
 {
-        const struct object *found, *other, *elsewhere;
+        bool found, other, elsewhere;
         char name[1001] = "";
 
         memset(name, 'r', sizeof(name) - 1);
@@ -49,18 +49,16 @@ static void body_long_name(struct fixture *f)
         put(&f->server, "a");
         open_informer(f);
         assert_int_equal(informer_objects(f->informer), 2);
-        assert_non_null(informer_get(f->informer, NULL, name));
+        assert_non_null(held(f, name));
         mem_fail_at(1, true);
-        found = informer_get(f->informer, NULL, name);
-        elsewhere = informer_get(f->informer, "ns", name);
+        found = informer_has(f->informer, NULL, name);
+        elsewhere = informer_has(f->informer, "ns", name);
         name[0] = 's';
-        other = informer_get(f->informer, NULL, name);
+        other = informer_has(f->informer, NULL, name);
         name[0] = 'r';
         mem_fail_at(0, false);
-        assert_non_null(found);
-        assert_string_equal(found->meta.name, name);
-        assert_null(other);
-        assert_null(elsewhere);
+        assert_true(found && !other && !elsewhere);
+        assert_string_equal(held(f, name)->meta.name, name);
         put(&f->server, name);
         settle(f);
         assert_int_equal(f->server.lists, 1);
@@ -158,7 +156,7 @@ static void list_again_with_a_late_answer(struct fixture *f)
         f->server.on_page_ctx = f;
         loopback_listen(f->loopback, "api.test", serve, &f->server);
         fiber_sleep(f->loop, 5000);
-        assert_null(informer_get(f->informer, NULL, "b"));
+        assert_null(held(f, "b"));
 }
 
 static void body_late(struct fixture *f)
@@ -253,7 +251,7 @@ static void body_observe(struct fixture *f)
         expect_seen(f, "-a ");
         informer_observe(f->informer, o);
         expect_seen(f, "");
-        assert_null(informer_get(f->informer, NULL, "a"));
+        assert_null(held(f, "a"));
         object_unref(o);
 }
 
@@ -275,7 +273,7 @@ static void body_refresh(struct fixture *f)
         expect_seen(f, "+a +b ");
         assert_int_equal(informer_refresh(f->informer), 0);
         assert_false(informer_synced(f->informer));
-        assert_non_null(informer_get(f->informer, NULL, "a"));
+        assert_non_null(held(f, "a"));
         assert_int_equal(informer_wait_synced(f->informer, loop_now_ms(f->loop) + 60000), 0);
         expect_seen(f, "~b +c -a ");
         f->server.stalled = false;
@@ -309,7 +307,7 @@ static void body_late_deletion(struct fixture *f)
         waitq_wake_all(&f->server.changed);
         settle(f);
         expect_seen(f, "");
-        o = (struct object *)informer_get(f->informer, NULL, "a");
+        o = (struct object *)held(f, "a");
         assert_non_null(o);
         assert_string_equal(o->meta.resource_version, "3");
         drop(&f->server, "a");
@@ -406,7 +404,7 @@ static void body_no_memory_for_a_long_value(struct fixture *f)
                 object_unref(o);
                 assert_int_equal(informer_by_index(f->informer, "name", name, &arena, &l), 0);
                 assert_int_equal(l.n, 1);
-                assert_ptr_equal(l.at[0], informer_get(f->informer, NULL, name));
+                assert_string_equal(l.at[0]->meta.resource_version, held(f, name)->meta.resource_version);
                 arena_free(&arena);
         }
 }

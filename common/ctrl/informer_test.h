@@ -234,6 +234,9 @@ struct fixture {
         struct log log;
         struct informer *informer;
         struct metrics *metrics;
+        struct intern_table *interns; /* NULL = none */
+        bool stowed;
+        struct arena read; /* what held() found */
         struct seen seen;
         void (*body)(struct fixture *f);
 };
@@ -261,12 +264,24 @@ static inline void open_informer(struct fixture *f)
 {
         struct informer_options o = { .kind = &member_cluster_kind,
                                       .flags = DECODE_PROJECTION,
+                                      .interns = f->interns,
+                                      .stowed = f->stowed,
                                       .metrics = f->metrics };
 
         f->informer = informer_new(&f->kube, f->group, &o);
         assert_non_null(f->informer);
         assert_int_equal(informer_add_handler(f->informer, record, &f->seen), 0);
         assert_int_equal(informer_wait_synced(f->informer, loop_now_ms(f->loop) + 60000), 0);
+}
+
+/* The object as the cache has it, until the test ends; NULL if absent. */
+static inline const struct object *held(struct fixture *f, const char *name)
+{
+        const struct object *o;
+
+        assert_int_equal(informer_read(f->informer, NULL, name, &f->read, &o), 0);
+        assert_int_equal(informer_has(f->informer, NULL, name), o != NULL);
+        return o;
 }
 
 static inline void run_fixture(void *ctx)
@@ -282,9 +297,13 @@ static inline void run_fixture(void *ctx)
         f->loopback = loopback_free(f->loopback);
 }
 
-static inline void with_informer(void (*body)(struct fixture *f))
+static inline void with_informer_of(void (*body)(struct fixture *f), bool stowed,
+                                    struct intern_table *interns)
 {
-        struct fixture f = { .body = body, .endpoint = { .base_url = (char *)"https://api.test" } };
+        struct fixture f = { .body = body,
+                             .stowed = stowed,
+                             .interns = interns,
+                             .endpoint = { .base_url = (char *)"https://api.test" } };
         struct fiber_group *root;
 
         f.loop = loop_new_simulated(7, 1700000000000, NULL);
@@ -301,12 +320,28 @@ static inline void with_informer(void (*body)(struct fixture *f))
         assert_int_equal(loop_run(f.loop, NULL), 0);
         fiber_group_end(f.group);
         fiber_group_end(root);
+        arena_free(&f.read);
         buf_free(&f.seen.text);
         map_free(&f.server.objects);
         vec_for_each(&f.server.log, line)
                 mem_free(*line);
         vec_free(&f.server.log);
         loop_free(f.loop);
+}
+
+static inline void with_plain_informer(void (*body)(struct fixture *f))
+{
+        with_informer_of(body, false, NULL);
+}
+
+/* One after the other with a cache of objects and with one that holds them stowed. */
+static inline void with_informer(void (*body)(struct fixture *f))
+{
+        struct intern_table *interns = intern_table_new();
+
+        with_informer_of(body, false, NULL);
+        with_informer_of(body, true, interns);
+        intern_table_free(interns);
 }
 
 static inline struct object *make(const char *name, uint64_t version, struct arena *arena)

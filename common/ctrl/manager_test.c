@@ -117,7 +117,7 @@ static void body_removed(struct fixture *f)
 
 static void an_informer_that_goes_while_the_manager_waits_for_it_holds_up_nothing(void **state)
 {
-        with_informer(body_removed);
+        with_plain_informer(body_removed);
 }
 
 static void body_unawaited(struct fixture *f)
@@ -137,7 +137,7 @@ static void body_unawaited(struct fixture *f)
 
 static void nobody_waits_for_a_cache_that_no_controller_names(void **state)
 {
-        with_informer(body_unawaited);
+        with_plain_informer(body_unawaited);
 }
 
 static void body_unfillable(struct fixture *f)
@@ -164,7 +164,7 @@ static void body_unfillable(struct fixture *f)
 
 static void a_cache_that_cannot_be_filled_stops_only_the_controllers_that_watch_it(void **state)
 {
-        with_informer(body_unfillable);
+        with_plain_informer(body_unfillable);
 }
 
 static struct outcome reads_works(struct bench *b, struct reconcile *rc)
@@ -193,7 +193,7 @@ static void body_unfilled(struct fixture *f)
 
 static void what_is_not_in_a_cache_that_is_not_filled_is_not_absent(void **state)
 {
-        with_informer(body_unfilled);
+        with_plain_informer(body_unfilled);
 }
 
 static struct outcome reads_without_memory(struct bench *b, struct reconcile *rc)
@@ -225,7 +225,7 @@ static void body_no_memory(struct fixture *f)
 
 static void what_there_is_no_memory_to_read_is_not_absent(void **state)
 {
-        with_informer(body_no_memory);
+        with_plain_informer(body_no_memory);
 }
 
 static struct outcome reads_one_namespace(struct bench *b, struct reconcile *rc)
@@ -274,7 +274,7 @@ static void body_restricted(struct fixture *f)
 
 static void a_cache_of_some_objects_does_not_stand_for_all(void **state)
 {
-        with_informer(body_restricted);
+        with_plain_informer(body_restricted);
 }
 
 static void no_more_memory(void *ctx, const struct informer_event *e)
@@ -320,7 +320,7 @@ static void body_lost_keys(struct fixture *f)
 
 static void a_key_there_was_no_memory_for_is_found_again(void **state)
 {
-        with_informer(body_lost_keys);
+        with_plain_informer(body_lost_keys);
 }
 
 int main(void)

@@ -48,12 +48,12 @@ static void body_odd_events(struct fixture *f)
         put(&f->server, "c");
         settle(f);
         expect_seen(f, "+c ");
-        b = informer_get(f->informer, NULL, "b");
+        b = held(f, "b");
         assert_non_null(b);
         assert_string_equal(b->meta.resource_version, "1"); /* as it was last known */
         expire(f);
         assert_int_equal(f->server.lists, 2);
-        assert_ptr_equal(informer_get(f->informer, NULL, "b"), b);
+        assert_string_equal(held(f, "b")->meta.resource_version, "1");
         expect_seen(f, "+z ");
         drop(&f->server, "b");
         drop(&f->server, "x");
@@ -77,7 +77,7 @@ static void body_odd_successor(struct fixture *f)
         put_odd(&f->server, "b", true);
         expire(f);
         expect_seen(f, "+b -b +z ");
-        assert_null(informer_get(f->informer, NULL, "b"));
+        assert_null(held(f, "b"));
 }
 
 static void what_is_held_of_an_object_goes_when_its_successor_cannot_be_decoded(void **state)
@@ -240,7 +240,7 @@ static void body_always_expired(struct fixture *f)
         f->server.lists = 0;
         put(&f->server, "b");
         settle(f);
-        assert_non_null(informer_get(f->informer, NULL, "b"));
+        assert_non_null(held(f, "b"));
         expire(f); /* a watch that held is worth a list at once */
         assert_int_equal(f->server.lists, 1);
 }
@@ -401,7 +401,7 @@ static void body_restored_and_failing(struct fixture *f)
         go_back(f, 1);
         assert_int_equal(f->server.lists, 3);
         expect_seen(f, "~a ");
-        assert_string_equal(informer_get(f->informer, NULL, "a")->meta.resource_version, "1");
+        assert_string_equal(held(f, "a")->meta.resource_version, "1");
 }
 
 static void a_restored_server_is_believed_though_a_list_fails(void **state)
@@ -604,7 +604,7 @@ static void body_silenced(struct fixture *f)
         put(&f->server, "b");
         settle(f);
         expect_seen(f, "");
-        assert_non_null(informer_get(f->informer, NULL, "b"));
+        assert_non_null(held(f, "b"));
         assert_int_equal(informer_wait_synced(f->informer, DEADLINE_NONE), ERR_CLOSED);
         f->informer = informer_stop(f->informer);
 }
