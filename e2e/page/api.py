@@ -35,6 +35,13 @@ class Connection(http.client.HTTPSConnection):
         self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
 
+def ask(connection, asked):
+    """The answer and all that it says."""
+    connection.request(*asked)
+    answer = connection.getresponse()
+    return answer, answer.read()
+
+
 class Api:
     """The server of one context of a kubeconfig. `folder` is a private one, for its key."""
 
@@ -62,14 +69,20 @@ class Api:
 
     def request(self, method, path, body=None, kind="application/json"):
         """Sends a document and returns the answer's. Failure tells what the server said."""
+        headers = {**self.headers, "Accept": "application/json", "Content-Type": kind}
+        asked = method, self.base + path, None if body is None else json.dumps(body), headers
         try:
             connection = self.free.get_nowait()
         except queue.Empty:
             connection = self._connection()
-        headers = {**self.headers, "Accept": "application/json", "Content-Type": kind}
-        connection.request(method, self.base + path, None if body is None else json.dumps(body), headers)
-        answer = connection.getresponse()
-        said = answer.read()
+            answer, said = ask(connection, asked)
+        else:
+            try:
+                answer, said = ask(connection, asked)
+            except OSError:  # a server closes what was not used for long: it has not read this
+                connection.close()
+                connection = self._connection()
+                answer, said = ask(connection, asked)
         self.free.put(connection)
         if answer.status >= 400:
             raise Failure(f"{method} {path}: {answer.status} {message(said)}")
