@@ -28,7 +28,7 @@ struct tls_listen_options {
         const struct tls_identity *tls; /* NULL = plain TCP; read at once, not kept */
         const char *const *alpn;        /* our protocols, best first, NULL-terminated; NULL = no ALPN */
         size_t max_streams;             /* more are closed at accept; 0 = LIMIT_SERVER_CONNECTIONS */
-        int64_t handshake_ms;           /* a TLS handshake may take this long; 0 = 10,000 */
+        int64_t handshake_ms;           /* a TLS handshake may take this long; 0 = 120,000 */
         const struct tls_stream_events *events;
         void *owner; /* of streams until tls_stream_set_events() */
 };
