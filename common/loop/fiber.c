@@ -40,11 +40,25 @@ static void end_fiber(struct fiber *f)
 static void resume(struct fiber *f)
 {
         struct loop *l = f->loop;
+        struct loop_process *p = f->group->process;
+        int64_t now_ms = l->now_ms;
+        bool late = f->turn_ms >= 0;
+        if (late) {
+                l->late_ms = now_ms - f->turn_ms;
+                l->now_ms = f->turn_ms;
+                f->turn_ms = -1;
+        }
         l->current = f;
+        l->process = p;
         __sanitizer_start_switch_fiber(&l->fake_stack, f->stack, f->stack_size);
         context_switch(&l->context, &f->context);
         __sanitizer_finish_switch_fiber(l->fake_stack, NULL, NULL);
+        l->process = NULL;
         l->current = NULL;
+        l->now_ms = now_ms;
+        l->late_ms = 0;
+        if (late)
+                process_ran_late(p);
         if (f->ended)
                 end_fiber(f);
 }
@@ -55,6 +69,8 @@ void fiber_queue(struct fiber *f)
         if (f->queued)
                 return;
         f->queued = true;
+        if (process_holds_fiber(f))
+                return;
         l->n_ready++;
         if (!l->simulated) {
                 list_append(&l->ready, &f->queue);
@@ -101,6 +117,7 @@ struct fiber *fiber_spawn(struct fiber_group *group, const char *name, fiber_fn 
                 return NULL;
         f->loop = l;
         f->deadline.is_deadline = true;
+        f->turn_ms = -1;
         f->group = group;
         f->name = name;
         f->fn = fn;

@@ -8,6 +8,7 @@ struct fiber_group *fiber_group_new(struct loop *l, struct fiber_group *parent, 
         ASSERT(!parent || parent->loop == l);
         g->loop = l;
         g->parent = parent;
+        g->process = parent ? parent->process : l->process;
         g->name = name;
         g->cancelled = parent && parent->cancelled;
         list_init(&g->fibers);

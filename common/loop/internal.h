@@ -19,10 +19,11 @@ struct fiber {
         void *ctx;
         struct list all;       /* of the loop's fibers */
         struct list of_group;  /* of the group's own fibers */
-        struct list queue;     /* of the ready queue (real) */
+        struct list queue;     /* of the ready queue (real), or of those that its process holds */
         struct list wait;      /* of one wait queue */
         struct timer deadline; /* of the park it is in */
         unsigned masked;       /* nesting of fiber_mask_cancel */
+        int64_t turn_ms;       /* it goes on in the turn of this time, where its process was stopped; -1 */
         bool queued, cancelled, ended;
         bool woken;      /* a wake not yet seen by a park */
         bool queue_woke; /* taken off its wait queue by a wake */
@@ -32,9 +33,18 @@ struct fiber {
         unsigned valgrind_id;
 };
 
+struct loop_process {
+        struct loop *loop;
+        bool stopped;
+        struct list fibers; /* ready to run, by struct fiber.queue */
+        struct list timers; /* due, by struct timer.held */
+        size_t n_late;      /* it goes on: fibers of the turn that it was stopped in, which come first */
+};
+
 struct fiber_group {
         struct loop *loop;
         struct fiber_group *parent;
+        struct loop_process *process; /* NULL = of none */
         const char *name;
         struct list fibers, groups;
         struct list of_parent; /* of parent->groups */
@@ -64,8 +74,10 @@ struct loop_backend {
 
 struct loop {
         const struct loop_backend *backend;
-        int64_t now_ms;        /* of this turn; poll leaves it as it was until it returns */
-        struct fiber *current; /* NULL: the loop itself runs */
+        int64_t now_ms;               /* of this turn; poll leaves it as it was until it returns */
+        int64_t late_ms;              /* how much later it is than this turn knows: simulated */
+        struct loop_process *process; /* of what runs */
+        struct fiber *current;        /* NULL: the loop itself runs */
         struct context context;
         struct list fibers;                /* all, by struct fiber.all */
         struct list ready;                 /* real: first come, first served */
@@ -93,6 +105,11 @@ void stack_pool_free(struct stack_pool *pool);
 void fiber_queue(struct fiber *f); /* makes it ready; no-op if it is */
 void fiber_run_ready(struct loop *l, size_t budget);
 
+/* process.c */
+bool process_holds_fiber(struct fiber *f); /* it is ready, but its process is stopped: it was put away */
+bool process_holds_timer(struct timer *t); /* the same of one that is due */
+void process_ran_late(struct loop_process *p);
+
 /* group.c */
 void group_enter(struct fiber *f);
 void group_leave(struct fiber *f);
@@ -100,7 +117,8 @@ void group_leave(struct fiber *f);
 /* loop.c */
 struct loop *loop_new(const struct loop_backend *backend, bool simulated);
 void timer_arm(struct loop *l, struct timer *t, int64_t at_ms,
-               void (*fn)(struct timer *)); /* room is reserved */
+               void (*fn)(struct timer *));           /* room is reserved */
+void timer_put_back(struct loop *l, struct timer *t); /* one that was held: its room is kept */
 int timer_reserve(struct loop *l, size_t extra_timers, size_t extra_fibers);
 int64_t loop_next_timer_ms(const struct loop *l); /* DEADLINE_NONE if none */
 

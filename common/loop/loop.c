@@ -96,6 +96,7 @@ void timer_arm(struct loop *l, struct timer *t, int64_t at_ms, void (*fn)(struct
         t->loop = l;
         t->at_ms = at_ms;
         t->fn = fn;
+        t->process = l->process;
         t->order = l->simulated ? simulated_draw(l) : l->timer_order++;
         int code = heap_push(&l->timers, &t->heap);
         ASSERT(code == 0);
@@ -110,18 +111,39 @@ int timer_start(struct loop *l, struct timer *t, int64_t at_ms, void (*fn)(struc
         return 0;
 }
 
+void timer_put_back(struct loop *l, struct timer *t)
+{
+        int code = heap_push(&l->timers, &t->heap);
+        ASSERT(code == 0);
+}
+
+static bool is_held(const struct timer *t)
+{
+        return t->held.next != NULL;
+}
+
 bool timer_running(const struct timer *t)
 {
-        return t->heap.place != 0;
+        return t->heap.place != 0 || is_held(t);
 }
 
 void timer_stop(struct timer *t)
 {
         if (!timer_running(t))
                 return;
-        heap_remove(&t->loop->timers, &t->heap);
+        if (is_held(t)) {
+                list_remove(&t->held);
+                t->held = (struct list){ 0 };
+        } else {
+                heap_remove(&t->loop->timers, &t->heap);
+        }
         if (!t->is_deadline)
                 t->loop->n_timers--;
+}
+
+void timer_disown(struct timer *t)
+{
+        t->process = NULL;
 }
 
 int64_t loop_next_timer_ms(const struct loop *l)
@@ -136,8 +158,12 @@ static void fire_timers(struct loop *l)
 {
         for (size_t most = l->timers.n; most && loop_next_timer_ms(l) <= l->now_ms && l->timers.n; most--) {
                 struct timer *t = container_of(heap_top(&l->timers), struct timer, heap);
+                if (process_holds_timer(t))
+                        continue;
                 timer_stop(t);
+                l->process = t->process;
                 t->fn(t);
+                l->process = NULL;
         }
 }
 

@@ -128,12 +128,34 @@ struct timer {
         bool is_deadline;
         void (*fn)(struct timer *t);
         struct loop *loop;
+        struct loop_process *process; /* of who started it; NULL = of none */
+        struct list held;             /* of those that came due while it was stopped */
 };
 /* fn is called from the loop once loop_now_ms() >= at_ms; it may start timers and wake or spawn fibers. */
 /* 0 or ERR_NO_MEMORY; restarts if running. A zeroed timer is not running. */
 int timer_start(struct loop *l, struct timer *t, int64_t at_ms, void (*fn)(struct timer *));
 void timer_stop(struct timer *t); /* no-op if not running */
 bool timer_running(const struct timer *t);
+
+/* ---- processes (simulated only) ---- */
+
+/* What is stopped and goes on as a whole, as by SIGSTOP and SIGCONT or with its virtual machine. To it belong
+ * the groups given to it and those below them, and whatever is begun from there: fibers, root groups, timers.
+ * While it is stopped nothing of it runs; time goes on, its deadlines pass, what others wake waits. Hooks are
+ * nobody's: no agent has any.
+ *
+ * What was ready to run when it was stopped goes on in the turn that it was in, as on the real backend:
+ * loop_now_ms() says what it did then, and only loop_now_us() and the wall clock tell how late it is. */
+struct loop_process *loop_process_new(struct loop *l);                /* NULL: no memory */
+struct loop_process *loop_process_free(struct loop_process *p);       /* goes on; nothing of it may be left */
+void loop_process_add(struct loop_process *p, struct fiber_group *g); /* that has no fibers yet */
+void loop_process_stop(
+        struct loop_process *p); /* the running fiber, if it is one of it, runs until it parks */
+void loop_process_go_on(struct loop_process *p);
+bool loop_process_stopped(const struct loop_process *p);
+struct loop_process *loop_process_running(const struct loop *l); /* of who runs now; NULL = of none */
+/* It is not the process's, though that started it: a message under way arrives all the same. */
+void timer_disown(struct timer *t);
 
 /* ---- offload ---- */
 

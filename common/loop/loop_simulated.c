@@ -33,12 +33,12 @@ static int64_t simulated_now_ms(const struct loop *l)
 
 static int64_t simulated_now_us(const struct loop *l)
 {
-        return l->now_ms * 1000;
+        return (l->now_ms + l->late_ms) * 1000;
 }
 
 static int64_t simulated_wall_us(const struct loop *l)
 {
-        return (l->now_ms + simulated_of(l)->wall_offset_ms) * 1000;
+        return simulated_now_us(l) + simulated_of(l)->wall_offset_ms * 1000;
 }
 
 static void simulated_random(struct loop *l, void *ret, size_t n)
