@@ -2,6 +2,7 @@
  * written for a key that is another's. */
 #include "common/base/memory.h"
 #include "common/ctrl/controller_test.h"
+#include "common/ctrl/frame.h"
 #include "common/ctrl/shards_plan.h"
 
 #define N 4
@@ -171,6 +172,59 @@ RIG_TEST(what_was_begun_before_a_shard_was_lost_writes_nothing_any_more, {
         wait_ms(&b, 20000);              /* until the shard is ours again */
         assert_int_equal(heartbeat_at(r, "m1"), 77);
         close_bench(&b);
+})
+
+static struct loop_process *process;
+
+static bool stop_at_patch(void *ctx, const struct http_request *rq)
+{
+        if (!text_equal(rq->method, "PATCH"))
+                return false;
+        loop_process_stop(process);
+        return true;
+}
+
+static void open_in_process(void *ctx)
+{
+        struct bench *b = ctx;
+
+        open_shared(b->rig, b, "a", &shared);
+}
+
+/* As SIGSTOP and SIGCONT do, with the write waiting for a connection. */
+RIG_TEST(a_replica_that_was_stopped_with_a_write_decided_does_not_send_it_after_its_lease, {
+        struct bench a = { .rig = r };
+        struct bench b;
+        struct fiber_group *opening;
+        int64_t before;
+        process = loop_process_new(r->loop);
+        opening = fiber_group_new(r->loop, NULL, "opening");
+        loop_process_add(process, opening);
+        assert_non_null(fiber_spawn(opening, "open", open_in_process, &a));
+        assert_int_equal(fiber_group_join(opening, DEADLINE_NONE), 0);
+        fiber_group_end(opening);
+        a.open = true;
+        a.reconcile = write_when_open;
+        a.faults.hold_back = stop_at_patch;
+        make(r, "m1");
+        before = heartbeat_at(r, "m1");
+        run_manager(&a);
+        wait_ms(&a, 2000);
+        assert_true(loop_process_stopped(process));
+        open_shared(r, &b, "b", &shared);
+        run_manager(&b);
+        wait_ms(&b, 60000);
+        assert_true(metric_value(b.metrics, METRIC_SHARDS_HELD, NULL) == N);
+        assert_int_equal(b.visits.n, 1);
+        a.faults.hold_back = NULL;
+        loop_process_go_on(process);
+        wait_ms(&b, 100);
+        assert_int_equal(a.code, ERR_RETRY);
+        assert_int_equal(heartbeat_at(r, "m1"), before);
+        assert_int_equal(manager_arriving_of(a.manager, SHARDS_ALL(N)), 0); /* nor is it on its way */
+        close_bench(&b);
+        close_bench(&a);
+        process = loop_process_free(process);
 })
 
 static struct outcome wait_for_cancel(struct bench *b, struct reconcile *rc)
@@ -489,6 +543,8 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(each_key_is_worked_on_by_one_of_two),
                 cmocka_unit_test(what_was_begun_before_a_shard_was_lost_writes_nothing_any_more),
+                cmocka_unit_test(
+                        a_replica_that_was_stopped_with_a_write_decided_does_not_send_it_after_its_lease),
                 cmocka_unit_test(what_runs_is_stopped_when_its_shard_is_lost_and_only_that),
                 cmocka_unit_test(a_given_up_shard_waits_for_what_runs),
                 cmocka_unit_test(a_key_whose_object_is_gone_is_worked_on_as_its_event_told_the_placement),

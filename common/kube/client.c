@@ -157,6 +157,24 @@ static int judge(const struct call *c, int sent, const struct http_response *r, 
         return kube_status_error(r, what, err);
 }
 
+/* Between the decision to write and the moment in which it leaves others are waited for: credentials, a
+ * connection. */
+struct departure {
+        const struct kube_client *kube;
+        unsigned left; /* so many times: a refusal may send it once more, with other credentials */
+        bool stayed;   /* it was not let go, the last time */
+};
+
+static int may_leave(void *ctx, struct error *err)
+{
+        struct departure *d = ctx;
+        int code = d->kube->may_write(d->kube->may_write_ctx, err);
+
+        d->stayed = code < 0;
+        d->left += code >= 0;
+        return code;
+}
+
 static int perform(struct kube_client *k, const struct call *c, struct arena *arena,
                    struct http_response *ret, struct error *err)
 {
@@ -170,14 +188,17 @@ static int perform(struct kube_client *k, const struct call *c, struct arena *ar
                                    .max_body = c->max_answer ? c->max_answer : k->max_answer,
                                    .deadline_ms = loop_now_ms(l) + wait };
         int64_t begin = loop_now_us(l);
+        struct departure departure = { .kube = k };
         struct error own;
         size_t n = 0;
         int r;
 
         if (!err)
                 error_clear(err = &own);
-        if (k->may_write && !text_equal(c->method, "GET"))
-                TRY(k->may_write(k->may_write_ctx, err));
+        if (k->may_write && !text_equal(c->method, "GET")) {
+                rq.may_leave = may_leave;
+                rq.may_leave_ctx = &departure;
+        }
         headers[n++] = (struct http_header){ "Accept", c->accept ? c->accept : JSON_TYPE };
         if (c->content_type)
                 headers[n++] = (struct http_header){ "Content-Type", c->content_type };
@@ -189,6 +210,8 @@ static int perform(struct kube_client *k, const struct call *c, struct arena *ar
                 headers[n++] = (struct http_header){ "Impersonate-Group", k->impersonate_groups[i] };
         rq.headers = (struct http_headers){ headers, n };
         r = http_roundtrip(k->world->transport, &rq, arena, ret, err);
+        if (r < 0 && departure.stayed && departure.left == 0)
+                return r; /* nobody was asked anything */
         if (k->count)
                 k->count(k->count_ctx,
                          &(struct kube_counted){ c->verb, c->resource, c->method, k->endpoint,

@@ -31,8 +31,8 @@ struct kube_client {
         const char *const *impersonate_groups; /* KUBE_GROUPS_MAX at most, NULL behind them; NULL = none */
         void (*count)(void *ctx, const struct kube_counted *c); /* NULL = requests are not counted */
         void *count_ctx;
-        /* Asked before each request that is no GET: below 0, with the error, it is not sent. NULL = all are.
-         */
+        /* Asked of each request that is no GET in the moment in which it leaves: below 0, with the error, it
+         * does not. Must not park. NULL = all leave. */
         int (*may_write)(void *ctx, struct error *err);
         void *may_write_ctx;
         struct kube_connection *connection; /* kube/connection.h: told how calls went; NULL = nobody is */

@@ -67,7 +67,11 @@ struct curl_transfer {
         bool connected, head_done, done;
         const struct address_ranges *denied;
         const char *refused; /* what the address is that it may not be connected to */
-        int failed;          /* our own reason to end it: ERR_LIMIT, ERR_NO_MEMORY */
+        int (*may_leave)(void *ctx, struct error *err); /* the request's */
+        void *may_leave_ctx;
+        struct error *err; /* of who started it: why it may not leave */
+        int stayed;        /* it was not let go: that error */
+        int failed;        /* our own reason to end it: ERR_LIMIT, ERR_NO_MEMORY */
         CURLcode result;
         struct buf body;
         bool paces, paused; /* a stream that waits for its reader; it does so now */
@@ -87,7 +91,8 @@ enum curl_way {
         CURL_WAY_WHOLE_HTTP1, /* so too, over HTTP/1.1 on a connection of its own */
         CURL_WAY_STREAM,      /* the answer is read as it comes */
 };
-/* Starts the request. On success curl_transfer_end() must follow. */
+/* Starts the request. On success curl_transfer_end() must follow; `err` is to live until it is done or its
+ * answer begins. */
 int curl_transfer_start(struct curl_transport *t, struct curl_transfer *tr, const struct http_request *rq,
                         struct arena *arena, enum curl_way way, struct error *err);
 void curl_transfer_end(struct curl_transfer *tr);

@@ -314,6 +314,59 @@ static void two_hundred_requests_at_once_all_come_back(void **state)
         run(many_body);
 }
 
+/* ---- whether it may leave ---- */
+
+static int leaves(void *ctx, struct error *err)
+{
+        struct rig *r = ctx;
+        r->sent++;
+        return r->code ? error_set(err, ERR_RETRY, "not any more") : 0;
+}
+static void post_if_it_may(void *ctx)
+{
+        struct rig *r = ctx;
+        struct http_response a;
+        struct error err = { 0 };
+        struct http_request rq = request(r, "POST", "/x");
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        rq.body = SLICE("{}");
+        rq.may_leave = leaves;
+        rq.may_leave_ctx = r;
+        r->served += http_roundtrip(r->client, &rq, &arena, &a, &err) == 0;
+        if (r->code) {
+                assert_int_equal(err.code, ERR_RETRY);
+                assert_string_equal(err.text, "not any more");
+        }
+}
+/* One connects, the others wait for it; meanwhile it is decided otherwise. */
+static void leaving_body(struct rig *r)
+{
+        struct fiber_group *g = fiber_group_new(r->loop, NULL, "clients");
+        serve(r, echo);
+        for (int i = 0; i < 3; i++)
+                assert_non_null(fiber_spawn(g, "client", post_if_it_may, r));
+        fiber_yield(r->loop);
+        assert_int_equal(r->sent, 0);
+        r->code = 1;
+        assert_int_equal(fiber_group_join(g, DEADLINE_NONE), 0);
+        assert_int_equal(r->sent, 3);
+        assert_int_equal(r->served, 0);
+        r->code = 0;
+        for (int i = 0; i < 2; i++) /* on connections that stand it is asked, too */
+                post_if_it_may(r);
+        assert_int_equal(r->sent, 5);
+        assert_int_equal(r->served, 4); /* twice by the server, twice by us */
+        r->code = 1;
+        post_if_it_may(r);
+        assert_int_equal(r->sent, 6);
+        assert_int_equal(r->served, 4);
+        fiber_group_end(g);
+}
+static void a_request_is_asked_for_in_the_moment_in_which_it_leaves(void **state)
+{
+        run(leaving_body);
+}
+
 static void begin_and_wait(void *ctx, struct http_exchange *x)
 {
         struct waitq q = { 0 };
@@ -519,6 +572,7 @@ int main(void)
                 cmocka_unit_test(a_watch_of_ten_thousand_pieces_arrives_whole),
                 cmocka_unit_test(cut_and_foreign_answers_are_errors_and_redirects_are_not_followed),
                 cmocka_unit_test(two_hundred_requests_at_once_all_come_back),
+                cmocka_unit_test(a_request_is_asked_for_in_the_moment_in_which_it_leaves),
                 cmocka_unit_test(two_hundred_watches_at_once_all_open_over_http_1),
                 cmocka_unit_test(a_client_can_be_cancelled_in_every_state),
                 cmocka_unit_test(stopping_the_server_ends_open_exchanges),

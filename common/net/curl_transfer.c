@@ -57,7 +57,9 @@ static int on_connected(void *ctx, char *remote_ip, char *local_ip, int remote_p
         struct curl_transfer *tr = ctx;
         tr->connected = true;
         touch(tr);
-        return CURL_PREREQFUNC_OK;
+        if (tr->may_leave)
+                tr->stayed = tr->may_leave(tr->may_leave_ctx, tr->err);
+        return tr->stayed < 0 ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
 }
 
 static int store_header(struct curl_transfer *tr, struct slice line)
@@ -370,6 +372,9 @@ int curl_transfer_start(struct curl_transport *t, struct curl_transfer *tr, cons
                         struct arena *arena, enum curl_way way, struct error *err)
 {
         *tr = (struct curl_transfer){ .arena = arena,
+                                      .may_leave = rq->may_leave,
+                                      .may_leave_ctx = rq->may_leave_ctx,
+                                      .err = err,
                                       .paces = way == CURL_WAY_STREAM && rq->priority != HTTP_WATCH };
         list_init(&tr->node);
         list_init(&tr->touched);
@@ -518,6 +523,8 @@ int curl_transfer_status(const struct curl_transfer *tr, struct error *err)
 {
         if (tr->result == CURLE_OK)
                 return 0;
+        if (tr->stayed < 0) /* with its words */
+                return tr->stayed;
         if (tr->failed == ERR_NO_MEMORY)
                 return error_no_memory(err);
         if (tr->failed == ERR_LIMIT && !tr->head_done)

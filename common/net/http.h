@@ -72,6 +72,10 @@ struct http_request {
         struct slice body;   /* borrowed until the call returns */
         int64_t deadline_ms; /* loop time; for streams: until the headers; required, never DEADLINE_NONE */
         size_t max_body;     /* cap on the response body; 0 = LIMIT_RESPONSE_BYTES */
+        /* Asked in the moment in which it leaves, on a connection that stands, and each time that it does:
+         * below 0, with the error, it does not, and that is the answer. Must not park. NULL = it leaves. */
+        int (*may_leave)(void *ctx, struct error *err);
+        void *may_leave_ctx;
         enum http_priority priority;
 };
 

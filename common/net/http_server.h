@@ -136,6 +136,9 @@ struct loopback_faults {
         int (*fate)(void *ctx, const struct http_request *rq);
         bool (*duplicate)(void *ctx, const struct http_request *rq);  /* deliver twice, answer once */
         bool (*cut_stream)(void *ctx, const struct http_request *rq); /* asked per piece */
+        /* Asked before all else, in the client's fiber: whether the request waits a moment before it leaves,
+         * as one does that finds no connection. Who asks may stop the client's process in it. */
+        bool (*hold_back)(void *ctx, const struct http_request *rq);
 };
 
 struct loopback; /* a name -> handler table shared by all worlds of one simulation */
@@ -150,7 +153,7 @@ int loopback_listen(struct loopback *lb, const char *authority, http_handler_fn 
  * service, and in place of a signature the hash (sha256_hex) of the secret key. */
 #define LOOPBACK_SIGNATURE "AWS4-HMAC-SHA256 Credential=%s/%s/%s, Signature=%s"
 
-/* For handlers: when the client sent it (loop_now_ms). */
+/* For handlers: when the client sent it (as loop_now_ms, but by the clock where that client is late). */
 int64_t loopback_sent_ms(const struct http_exchange *x);
 /* For handlers: whether the client will hear their answer, as far as it is known by now: no fault takes it,
  * and the client still waits. */

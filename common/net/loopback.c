@@ -35,7 +35,8 @@ static int send_after_delay(struct loopback_call *c, const struct loopback_fault
                 loopback_call_deliver(c);
                 return 0;
         }
-        if (timer_start(c->net->loop, &c->arrival, loop_now_ms(c->net->loop) + delay, arrive) == 0) {
+        if (timer_start(c->net->loop, &c->arrival, network_now_ms(c->net) + delay, arrive) == 0) {
+                timer_disown(&c->arrival);
                 list_append(&c->net->travelling, &c->node);
                 return 0;
         }
@@ -87,10 +88,19 @@ static void answer_with_status(struct loopback_call *c, int status)
                 loopback_call_cut(c, "no memory for an answer");
 }
 
+static int leave_for_server(const struct loopback_client *t, const struct http_request *rq, struct error *err)
+{
+        if (t->faults && t->faults->hold_back && t->faults->hold_back(t->faults->ctx, rq) &&
+            fiber_yield(t->net->loop) < 0)
+                return error_set(err, ERR_CANCELLED, "%s %s: cancelled", rq->method, rq->path);
+        return rq->may_leave ? rq->may_leave(rq->may_leave_ctx, err) : 0;
+}
+
 static int submit(struct loopback_client *t, const struct http_request *rq, bool stream,
                   struct loopback_call **ret, struct error *err)
 {
         struct loopback_call *c = NULL;
+        TRY(leave_for_server(t, rq, err));
         TRY(loopback_call_new(t->net, rq, stream, &c, err));
         c->faults = t->faults;
         int fate = t->faults && t->faults->fate ? t->faults->fate(t->faults->ctx, rq) : 0;
@@ -361,6 +371,8 @@ static struct loopback_server *server_new(struct loopback *lb, http_handler_fn h
                 mem_free(s);
                 return NULL;
         }
+        if (loop_process_running(lb->loop)) /* its handlers are stopped with who serves */
+                loop_process_add(loop_process_running(lb->loop), s->group);
         return s;
 }
 

@@ -172,7 +172,7 @@ int loopback_call_new(struct loopback *lb, const struct http_request *rq, bool s
         if (!c)
                 return error_no_memory(err);
         c->net = lb;
-        c->sent_ms = loop_now_ms(lb->loop);
+        c->sent_ms = network_now_ms(lb);
         c->holders = 1;
         c->stream = stream;
         c->queue_limit = stream         ? LIMIT_STREAM_QUEUE_BYTES
@@ -205,7 +205,7 @@ static int64_t arrival_time(struct loopback_call *c)
         int64_t delay = 0;
         if (c->faults && c->faults->delay && (c->stream || !c->began))
                 delay = c->faults->delay(c->faults->ctx, &c->rq, true);
-        c->last_at_ms = MAX(c->last_at_ms, loop_now_ms(c->net->loop) + delay);
+        c->last_at_ms = MAX(c->last_at_ms, network_now_ms(c->net) + delay);
         return c->last_at_ms;
 }
 

@@ -18,6 +18,12 @@ struct loopback {
         struct list travelling; /* calls that have not arrived yet */
 };
 
+/* Not a client's turn, which may be old: loop_process_stop(). */
+static inline int64_t network_now_ms(const struct loopback *lb)
+{
+        return loop_now_us(lb->loop) / 1000;
+}
+
 struct loopback_server {
         struct list node;  /* on loopback.retired */
         struct list calls; /* delivered and not finished */

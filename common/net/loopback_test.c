@@ -497,6 +497,115 @@ static void the_head_of_a_stream_does_not_wait_for_a_late_piece(void **state)
         run(late_piece_body);
 }
 
+static int leaves(void *ctx, struct error *err)
+{
+        struct rig *r = ctx;
+        r->pieces++;
+        return r->code ? error_set(err, ERR_RETRY, "not any more") : 0;
+}
+static bool decide_otherwise(void *ctx, const struct http_request *rq)
+{
+        struct rig *r = ctx;
+        assert_int_equal(r->pieces, 0);
+        r->code = 1;
+        return true;
+}
+static void leaving_body(struct rig *r)
+{
+        struct error err = { 0 };
+        struct http_response a;
+        struct http_request rq = { .endpoint = &r->endpoint,
+                                   .method = "POST",
+                                   .path = "/x",
+                                   .deadline_ms = loop_now_ms(r->loop) + 1000,
+                                   .may_leave = leaves,
+                                   .may_leave_ctx = r };
+        loopback_listen(r->net, "hub:443", echo, r);
+        r->faults.hold_back = decide_otherwise;
+        assert_int_equal(http_roundtrip(r->client, &rq, &r->arena, &a, &err), ERR_RETRY);
+        assert_string_equal(err.text, "not any more");
+        assert_int_equal(r->served, 0);
+        r->faults.hold_back = NULL;
+        r->code = 0;
+        assert_int_equal(http_roundtrip(r->client, &rq, &r->arena, &a, &err), 0);
+        assert_int_equal(r->served, 1);
+        assert_int_equal(r->pieces, 2);
+}
+static void a_request_is_asked_for_in_the_moment_in_which_it_leaves(void **state)
+{
+        run(leaving_body);
+}
+
+/* ---- a client whose process is stopped ---- */
+
+static struct loop_process *stopped;
+
+static void ask_once(void *ctx)
+{
+        struct rig *r = ctx;
+        struct error err = { 0 };
+        struct http_response a;
+        struct http_request rq = { .endpoint = &r->endpoint,
+                                   .method = "POST",
+                                   .path = "/x",
+                                   .deadline_ms = loop_now_ms(r->loop) + 1000 };
+        r->code = http_roundtrip(r->client, &rq, &r->arena, &a, &err);
+        r->sent_ms = loop_now_ms(r->loop);
+}
+static bool stop_it(void *ctx, const struct http_request *rq)
+{
+        loop_process_stop(stopped);
+        return true;
+}
+static int stop_it_behind(void *ctx, const struct http_request *rq)
+{
+        loop_process_stop(stopped);
+        return 0;
+}
+static void begin_to_ask(struct rig *r, struct fiber_group **ret)
+{
+        stopped = loop_process_new(r->loop);
+        *ret = fiber_group_new(r->loop, NULL, "client");
+        loop_process_add(stopped, *ret);
+        r->delay_ms = 10;
+        r->faults.delay = fault_delay;
+        r->served = 0;
+        assert_non_null(fiber_spawn(*ret, "client", ask_once, r));
+        fiber_sleep(r->loop, 500);
+}
+/* What is on the wire arrives and is answered; what is not leaves when its client goes on, and is of that
+ * moment. */
+static void stopped_body(struct rig *r)
+{
+        struct fiber_group *g;
+        loopback_listen(r->net, "hub:443", echo, r);
+        r->faults.fate = stop_it_behind;
+        begin_to_ask(r, &g);
+        assert_int_equal(r->served, 1);
+        fiber_sleep(r->loop, 60000);
+        loop_process_go_on(stopped);
+        fiber_group_end(g);
+        loop_process_free(stopped);
+        assert_int_equal(r->code, 0); /* its answer waited for it */
+        assert_int_equal(r->sent_ms, 60500);
+        r->faults.fate = NULL;
+        r->faults.hold_back = stop_it;
+        begin_to_ask(r, &g);
+        fiber_sleep(r->loop, 1000);
+        assert_int_equal(r->served, 0);
+        r->sent_ms = 0;
+        loop_process_go_on(stopped);
+        fiber_sleep(r->loop, 15);
+        assert_int_equal(r->served, 1);
+        fiber_group_end(g);
+        loop_process_free(stopped);
+        assert_int_equal(r->code, ERR_TIMEOUT);
+}
+static void a_client_that_is_stopped_finds_what_came_when_it_goes_on(void **state)
+{
+        run_seeded(stopped_body, 3);
+}
+
 static void cut_body(struct rig *r)
 {
         struct error err;
@@ -697,6 +806,8 @@ int main(void)
                 cmocka_unit_test(a_duplicate_is_served_twice_and_answered_once),
                 cmocka_unit_test(a_stream_is_read_piece_by_piece_to_its_end),
                 cmocka_unit_test(the_head_of_a_stream_does_not_wait_for_a_late_piece),
+                cmocka_unit_test(a_request_is_asked_for_in_the_moment_in_which_it_leaves),
+                cmocka_unit_test(a_client_that_is_stopped_finds_what_came_when_it_goes_on),
                 cmocka_unit_test(a_cut_stream_says_retry_and_the_handler_sees_it),
                 cmocka_unit_test(closing_a_stream_tells_the_handler),
                 cmocka_unit_test(a_reader_that_is_too_slow_is_cut),
