@@ -2,8 +2,11 @@
 
 #include "common/base/memory.h"
 #include "hub-agent/eviction/eviction_agent.h"
+#include "hub-agent/input-provider/input_provider_agent.h"
 #include "hub-agent/placement/progress.h"
 #include "hub-agent/resource-set/resource_set_agent.h"
+#include "hub-agent/scheduler/scheduler_agent.h"
+#include "hub-agent/source/source_agent.h"
 #include "hub-agent/work-generator/work_index.h"
 
 /* ---- whose a key is ---- */
@@ -149,6 +152,12 @@ void shards_forget(void *agent)
                 memories_keep_if(all[i].memories, is_ours, &(struct owner){ a, all[i].controller });
         update_runs_keep_if(a, is_ours, &(struct owner){ a, &update_run_controller });
         progress_keep_if(a, is_ours, &(struct owner){ a, &placement_status_controller });
+        scheduler_memory_keep_if(a->scheduler, is_ours, &(struct owner){ a, &scheduler_controller });
+        if (a->input_providers)
+                memories_keep_if(&a->input_providers->shown, is_ours,
+                                 &(struct owner){ a, &input_provider_controller });
+        if (a->sources && !manager_is_leader(a->manager))
+                sources_forget(a->sources);
         if (!a->options->without_evictions)
                 evictions_show_only(a, is_ours, &(struct owner){ a, &eviction_controller });
 }

@@ -1,7 +1,12 @@
 /* Two hub agents that share placements: each placement, with all that hangs on it, is one's alone. */
+#include "common/ctrl/frame.h"
 #include "common/ctrl/shards_plan.h"
 #include "hub-agent/hub_agent_test.h"
+#include "hub-agent/input-provider/input_provider_agent.h"
+#include "hub-agent/placement/progress.h"
+#include "hub-agent/scheduler/scheduler_agent.h"
 #include "hub-agent/shards.h"
+#include "hub-agent/source/source_agent.h"
 #include "hub-agent/work-generator/work_index.h"
 
 #define N 8
@@ -150,6 +155,149 @@ RIG_TEST(orphans_are_of_the_placement_that_the_first_labelled_one_names, {
         close_knowing(&k);
 })
 
+/* ---- what is remembered ---- */
+
+static bool is_of_web(void *ctx, const char *key)
+{
+        return text_equal(key, "team/web");
+}
+
+static void bindings_without_an_answer_are_kept_by_their_placement(void **state)
+{
+        struct scheduler_memory *m = scheduler_memory_new();
+
+        assert_int_equal(map_put(&m->unanswered, "team/web member-1", mem_strdup("web-1")), 0);
+        assert_int_equal(map_put(&m->unanswered, "team/web member-2", mem_strdup("web-2")), 0);
+        assert_int_equal(map_put(&m->unanswered, "web member-1", mem_strdup("web-3")), 0);
+        scheduler_memory_keep_if(m, is_of_web, NULL);
+        assert_int_equal(map_count(&m->unanswered), 2);
+        assert_string_equal(map_get(&m->unanswered, "team/web member-2"), "web-2");
+        scheduler_memory_free(m);
+}
+
+/* An agent that has nothing but its memory. */
+struct remembering {
+        struct knowing k;
+        struct hub_agent_options options;
+        struct source_options sources;
+        struct memories *of_objects[8];
+};
+
+static void open_remembering(struct rig *r, struct remembering *m, unsigned shards)
+{
+        static const struct memory_kind *const kinds[] = {
+                &member_memory_kind,   &intake_memory_kind,       &status_memory_kind,
+                &binding_memory_kind,  &update_run_memory_kind,   &not_reported_memory_kind,
+                &reported_memory_kind, &resource_set_memory_kind,
+        };
+        struct hub_agent *a = &m->k.agent;
+        struct error err = { 0 };
+        struct manager_options o = { .component = "test",
+                                     .world = &m->k.world,
+                                     .log = &r->log,
+                                     .lease_namespace = "default",
+                                     .lease_name = "test",
+                                     .identity = "a",
+                                     .shards = shards };
+
+        *m = (struct remembering){ .k = { .world = r->world },
+                                   .options = { .without_evictions = true },
+                                   .of_objects = { &a->members, &a->intakes, &a->statuses, &a->bindings,
+                                                   &a->update_runs, &a->not_reported, &a->reported,
+                                                   &a->resource_sets } };
+        m->k.group = fiber_group_new(r->loop, NULL, "remembering");
+        m->k.kube = (struct kube_client){ .world = &m->k.world, .endpoint = &r->endpoint, .log = &r->log };
+        o.kube = &m->k.kube;
+        o.metrics = a->metrics = metrics_new(METRIC_OF_HUB);
+        a->manager = manager_new(&o, m->k.group, &err);
+        assert_non_null(a->manager);
+        a->options = &m->options;
+        a->scheduler = scheduler_memory_new();
+        a->progress = progress_series_new();
+        a->input_providers = input_providers_new();
+        a->sources = sources_new(&m->k.world, &m->sources);
+        for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+                memories_init(m->of_objects[i], kinds[i]);
+}
+
+static void close_remembering(struct remembering *m)
+{
+        struct hub_agent *a = &m->k.agent;
+
+        for (size_t i = 0; i < ARRAY_LEN(m->of_objects); i++)
+                memories_free(m->of_objects[i]);
+        sources_free(a->sources);
+        input_providers_free(a->input_providers);
+        progress_series_free(a->progress);
+        scheduler_memory_free(a->scheduler);
+        manager_free(a->manager);
+        fiber_group_end(m->k.group);
+        metrics_free(a->metrics);
+}
+
+static void remember(struct memories *memories)
+{
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        struct object *o = object_new(&member_cluster_kind, NULL, "one", &arena);
+
+        assert_non_null(memory_of(memories, o, &arena));
+}
+
+static void remember_all(struct remembering *m)
+{
+        struct hub_agent *a = &m->k.agent;
+
+        for (size_t i = 0; i < ARRAY_LEN(m->of_objects); i++)
+                remember(m->of_objects[i]);
+        for (size_t i = 0; i < N_SOURCE_KINDS; i++) {
+                remember(&a->sources->remembered[i]);
+                a->sources->swept[i] = true;
+        }
+        remember(&a->input_providers->shown);
+        assert_int_equal(map_put(&a->scheduler->unanswered, "web member-1", mem_strdup("web-1")), 0);
+}
+
+static size_t remembered(struct remembering *m)
+{
+        const struct hub_agent *a = &m->k.agent;
+        size_t n = map_count(&a->input_providers->shown.by_key) + map_count(&a->scheduler->unanswered);
+
+        for (size_t i = 0; i < ARRAY_LEN(m->of_objects); i++)
+                n += map_count(&m->of_objects[i]->by_key);
+        for (size_t i = 0; i < N_SOURCE_KINDS; i++)
+                n += map_count(&a->sources->remembered[i].by_key) + a->sources->swept[i];
+        return n;
+}
+
+#define REMEMBERED (8 + 2 * N_SOURCE_KINDS + 2)
+
+/* All maps have their room by the second time: what is left is what was forgotten to be forgotten. */
+RIG_TEST(of_keys_that_are_others_nothing_is_remembered, {
+        struct remembering m;
+        size_t live;
+        open_remembering(r, &m, N);
+        remember_all(&m);
+        assert_int_equal(remembered(&m), REMEMBERED);
+        shards_forget(&m.k.agent);
+        assert_int_equal(remembered(&m), 0);
+        live = mem_live_count();
+        remember_all(&m);
+        assert_true(mem_live_count() > live);
+        shards_forget(&m.k.agent);
+        assert_int_equal(mem_live_count(), live);
+        close_remembering(&m);
+})
+
+RIG_TEST(of_keys_that_are_ours_all_is_remembered, {
+        struct remembering m;
+        open_remembering(r, &m, 0); /* who shares with nobody has all keys */
+        m.k.agent.manager->leading = true;
+        remember_all(&m);
+        shards_forget(&m.k.agent);
+        assert_int_equal(remembered(&m), REMEMBERED);
+        close_remembering(&m);
+})
+
 /* ---- two agents ---- */
 
 static void start_replica(struct rig *r, struct fleet *f, const char *identity)
@@ -262,6 +410,9 @@ int main(void)
                 cmocka_unit_test(what_names_no_placement_is_of_the_empty_name),
                 cmocka_unit_test(what_is_gone_is_of_whom_the_queue_remembers),
                 cmocka_unit_test(orphans_are_of_the_placement_that_the_first_labelled_one_names),
+                cmocka_unit_test(bindings_without_an_answer_are_kept_by_their_placement),
+                cmocka_unit_test(of_keys_that_are_others_nothing_is_remembered),
+                cmocka_unit_test(of_keys_that_are_ours_all_is_remembered),
                 cmocka_unit_test(each_placement_is_one_agents_and_the_others_when_it_leaves),
         };
 

@@ -10,3 +10,6 @@ struct scheduler_memory {
 };
 struct scheduler_memory *scheduler_memory_new(void); /* NULL on no memory */
 struct scheduler_memory *scheduler_memory_free(struct scheduler_memory *m);
+/* Of placements that are others': what is remembered of clusters stays. */
+void scheduler_memory_keep_if(struct scheduler_memory *m, bool (*keep)(void *ctx, const char *key),
+                              void *ctx);

@@ -30,6 +30,16 @@ struct scheduler_memory *scheduler_memory_free(struct scheduler_memory *m)
         return NULL;
 }
 
+void scheduler_memory_keep_if(struct scheduler_memory *m, bool (*keep)(void *ctx, const char *key), void *ctx)
+{
+        map_for_each(&m->unanswered, e) {
+                AUTO_FREE char *placement = mem_strndup(e->key, strcspn(e->key, " "));
+
+                if (!placement || !keep(ctx, placement))
+                        map_remove(&m->unanswered, e->key);
+        }
+}
+
 /* ---- the metrics (spec 15) ---- */
 
 /* What no retry mends waits for the next event. */

@@ -29,6 +29,9 @@ struct source_record {
 
 struct sources *sources_new(struct world *w, const struct source_options *o); /* NULL on no memory */
 struct sources *sources_free(struct sources *s);
+/* Another works on charts and sources by now: what there is on the volume is looked through anew when they
+ * are ours again, and nothing is remembered of what came with it. */
+void sources_forget(struct sources *s);
 /* Serves artifacts, and works on charts and sources: from now on, or from when the hub serves all kinds.
  * After the first discovery. ERR_NO_MEMORY, or as http_server_start(). */
 int sources_start(struct hub_agent *a, struct error *err);

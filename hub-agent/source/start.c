@@ -58,6 +58,19 @@ struct sources *sources_free(struct sources *s)
         return NULL;
 }
 
+static bool none(void *ctx, const char *key)
+{
+        return false;
+}
+
+void sources_forget(struct sources *s)
+{
+        for (size_t i = 0; i < ARRAY_LEN(s->remembered); i++) {
+                memories_keep_if(&s->remembered[i], none, NULL);
+                s->swept[i] = false;
+        }
+}
+
 static bool are_served(const struct hub_agent *a)
 {
         static const struct kind *const kinds[] = { &helm_chart_kind, &helm_repository_kind,
