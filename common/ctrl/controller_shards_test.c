@@ -454,6 +454,52 @@ RIG_TEST(what_is_no_placements_is_walked_for_the_first_shard_alone, {
         close_bench(&b);
 })
 
+static unsigned mapped_meanwhile;
+
+static void note_mapped(void *ctx)
+{
+        mapped_meanwhile = mapped;
+}
+
+static void spawn_at_first(void *agent, const struct informer_event *e, key_emit emit, void *to)
+{
+        struct bench *b = agent;
+
+        if (mapped++ == 0)
+                assert_non_null(fiber_spawn(b->group, "other", note_mapped, b));
+}
+
+static const struct watch spawning_watches[] = { { &member_cluster_kind, ON_SPEC, spawn_at_first } };
+
+static const struct controller of_many = {
+        .name = "many", .watches = spawning_watches, .n_watches = 1, .reconcile = reconcile
+};
+
+#define MANY 2000
+
+/* The walk over all keys of a shard that comes holds nobody up. */
+RIG_TEST(others_run_while_the_keys_of_a_shard_that_comes_are_looked_at, {
+        struct bench b;
+        char name[16];
+        open_shared(r, &b, "a", &of_many);
+        for (int i = 0; i < MANY; i++) {
+                snprintf(name, sizeof(name), "m%d", i);
+                make(r, name);
+        }
+        run_manager(&b);
+        wait_ms(&b, 2000);
+        mapped = 0;
+        snprintf(unwritten, sizeof(unwritten), "test-shard-0-of");
+        b.faults.fate = lose_answers;
+        wait_ms(&b, 13000);
+        b.faults.fate = NULL;
+        wait_ms(&b, 15000);
+        assert_true(metric_value(b.metrics, METRIC_SHARD_TAKEOVERS, NULL) == N + 1);
+        assert_int_equal(mapped, MANY);
+        assert_in_range(mapped_meanwhile, 1, MANY - 1);
+        close_bench(&b);
+})
+
 /* A kind that may be absent, and is. */
 static const struct watch late_watches[] = { { &internal_member_cluster_kind, ON_ALL, NULL } };
 static const struct controller late = {
@@ -551,6 +597,7 @@ int main(void)
                 cmocka_unit_test(a_shard_that_comes_settles_no_doubt_of_another),
                 cmocka_unit_test(a_write_without_an_answer_holds_up_no_other_shard),
                 cmocka_unit_test(what_is_no_placements_is_walked_for_the_first_shard_alone),
+                cmocka_unit_test(others_run_while_the_keys_of_a_shard_that_comes_are_looked_at),
                 cmocka_unit_test(a_cache_that_nobody_waits_for_holds_up_no_take_over),
                 cmocka_unit_test(what_is_no_placements_belongs_to_who_has_the_first_shard),
                 cmocka_unit_test(who_takes_a_shard_over_knows_what_was_written_before_and_the_rest_goes_on),

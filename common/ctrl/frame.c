@@ -11,6 +11,7 @@
 #define BACKOFF_MAX_MS 60000
 #define RIGHT_RETRY_MS 60000
 #define CONFLICT_RETRY_MS 1000
+#define REQUEUED_AT_ONCE 256
 #define PASSING_MS 10000 /* what passes within that is not worth a warning */
 
 /* ---- events to keys ---- */
@@ -369,6 +370,53 @@ static int requeue(void *watch, const struct object *o)
         struct informer_event e = { .type = INFORMER_ADDED, .now = o, .initial = true };
 
         frame_handle_event(watch, &e);
+        return 0;
+}
+
+/* Those of n keys that are still there. 0 or ERR_NO_MEMORY. */
+static int requeue_keys(struct running_watch *w, const struct informer *informer, const char *const *keys,
+                        size_t n)
+{
+        for (size_t i = 0; i < n; i++) {
+                AUTO_ARENA struct arena arena = ARENA_INIT;
+                const struct object *o;
+
+                TRY(informer_read_key(informer, keys[i], &arena, &o));
+                if (o)
+                        (void)requeue(w, o);
+        }
+        return 0;
+}
+
+static int requeue_by_pieces(struct running *r, const struct watch *w, shard_set shards)
+{
+        struct manager *m = r->manager;
+        struct informer *informer = manager_find_informer(m, w->kind, NULL);
+        struct running_watch rw = { r, w };
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        const char *const *keys = NULL;
+        size_t n = 0;
+        int code;
+
+        if (!informer)
+                return 0;
+        code = informer_keys(informer, &arena, &keys, &n);
+        for (size_t i = 0; code == 0 && i < n; i += REQUEUED_AT_ONCE) {
+                if (i)
+                        TRY(fiber_yield(m->options.world->loop));
+                m->requeued = shards;
+                code = requeue_keys(&rw, informer, keys + i, MIN(n - i, (size_t)REQUEUED_AT_ONCE));
+                m->requeued = 0;
+        }
+        if (code < 0)
+                running_lose_key(r, NULL, NULL);
+        return 0;
+}
+
+int running_requeue(struct running *r, shard_set shards)
+{
+        for (size_t i = 0; i < r->controller->n_watches; i++)
+                TRY(requeue_by_pieces(r, &r->controller->watches[i], shards));
         return 0;
 }
 

@@ -71,8 +71,9 @@ struct manager {
         struct event_recorder *events;
         struct metrics_source metrics; /* what is read off when somebody asks */
         struct leader leader;
-        struct shards *shards;               /* NULL = one leads */
-        shard_set requeued;                  /* only keys of these are queued now; 0 = of all that are ours */
+        struct shards *shards; /* NULL = one leads */
+        shard_set
+                requeued; /* of what is handled now only keys of these are queued; 0 = of all that are ours */
         char identity[LEADER_IDENTITY_SIZE]; /* made up when none was given */
         bool leading;
         bool governing;        /* controllers run: one that is added begins at once */
@@ -93,6 +94,8 @@ int running_start(struct running *r);
 void running_drain(struct running *r, int64_t deadline_ms); /* once it is stopping: waits for what runs */
 void running_stop(struct running *r);                       /* cancels and joins */
 void running_requeue_all(struct running *r);
+/* Of these shards alone, piece by piece: others run in between. 0 or ERR_CANCELLED. */
+int running_requeue(struct running *r, shard_set shards);
 /* No memory for a key, which an event (NULL = something else) asked for through a watch. */
 void running_lose_key(struct running *r, const struct running_watch *w, const struct informer_event *e);
 void running_forget_lost(struct running *r);

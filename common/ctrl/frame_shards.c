@@ -147,22 +147,24 @@ static int prepare(void *ctx, struct error *err)
         return manager_relist(ctx, err);
 }
 
+/* A list of many thousands holds nothing up: neither leases nor what runs of other shards. What changes
+ * meanwhile is told by events, since the shards are ours already. */
 static void begin(void *ctx, shard_set shards)
 {
         struct manager *m = ctx;
 
-        m->requeued = shards;
-        vec_for_each(&m->running, r) {
-                const char *standing = (*r)->controller->standing_key;
+        for (size_t i = 0; i < m->running.n; i++) { /* more may be added meanwhile */
+                struct running *r = m->running.at[i];
+                const char *standing = r->controller->standing_key;
 
                 /* All its keys are the first shard's, and maps do more than give keys. */
-                if (!(*r)->controller->placement_of && !(shards & SHARD_BIT(0)))
+                if (!r->controller->placement_of && !(shards & SHARD_BIT(0)))
                         continue;
-                running_requeue_all(*r);
-                if (standing && running_add(*r, standing, NULL, QUEUE_LOW) < 0)
-                        running_lose_key(*r, NULL, NULL);
+                if (running_requeue(r, shards) < 0)
+                        return;
+                if (standing && running_add(r, standing, NULL, QUEUE_LOW) < 0)
+                        running_lose_key(r, NULL, NULL);
         }
-        m->requeued = 0;
 }
 
 static void cancel_attempts(struct running *r, shard_set shards)

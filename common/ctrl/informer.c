@@ -424,15 +424,43 @@ static void unref_value(void *p)
         object_unref(p);
 }
 
-int informer_read(const struct informer *i, const char *ns, const char *name, struct arena *arena,
-                  const struct object **ret)
+static int read_held(const struct informer *i, const struct kept *held, struct arena *arena,
+                     const struct object **ret)
 {
-        const struct kept *held = find(i, ns, name);
         const struct object *o = held ? kept_object(i, held) : NULL;
 
         if (held && (!o || arena_defer(arena, unref_value, (void *)o) < 0))
                 return ERR_NO_MEMORY;
         *ret = o;
+        return 0;
+}
+
+int informer_read(const struct informer *i, const char *ns, const char *name, struct arena *arena,
+                  const struct object **ret)
+{
+        return read_held(i, find(i, ns, name), arena, ret);
+}
+
+int informer_read_key(const struct informer *i, const char *key, struct arena *arena,
+                      const struct object **ret)
+{
+        return read_held(i, map_get(&i->objects, key), arena, ret);
+}
+
+int informer_keys(const struct informer *i, struct arena *arena, const char *const **ret, size_t *ret_n)
+{
+        const char **keys = ARENA_NEW_ARRAY(arena, const char *, map_count(&i->objects) + 1);
+        size_t n = 0;
+
+        if (!keys)
+                return ERR_NO_MEMORY;
+        map_for_each(&i->objects, e) {
+                keys[n] = arena_strdup(arena, e->key);
+                if (!keys[n++])
+                        return ERR_NO_MEMORY;
+        }
+        *ret = keys;
+        *ret_n = n;
         return 0;
 }
 

@@ -96,6 +96,11 @@ bool informer_has(const struct informer *i, const char *ns, const char *name);
 /* The same for any cache: *ret (NULL if absent) is referenced until the arena dies. 0 or ERR_NO_MEMORY. */
 int informer_read(const struct informer *i, const char *ns, const char *name, struct arena *arena,
                   const struct object **ret);
+int informer_read_key(const struct informer *i, const char *key, struct arena *arena,
+                      const struct object **ret);
+/* The keys of all, copied to the arena, in no particular order: for who parks between looking at them. 0 or
+ * ERR_NO_MEMORY. */
+int informer_keys(const struct informer *i, struct arena *arena, const char *const **ret, size_t *ret_n);
 /* Calls fn for each object, in no particular order, until it returns something negative, which is returned.
  * It is lent for the call, where fn does not take a reference. fn must not park, nor change the cache. Also
  * ERR_NO_MEMORY. */

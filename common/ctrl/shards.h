@@ -22,7 +22,8 @@ struct shards_work {
         void *ctx;
         /* Another may have written until a moment ago: parks until all that is read from knows of it. */
         int (*prepare)(void *ctx, struct error *err);
-        /* From now on these are ours: all their keys are to be looked at. Must not park. */
+        /* From now on these are ours: all their keys are to be looked at. May park: meanwhile some of them
+         * may be lost, and it is left when we leave. */
         void (*begin)(void *ctx, shard_set shards);
         /* From now on nothing of these is begun. `lost`: what runs is to stop; else it may end in peace. Must
          * not park. */
