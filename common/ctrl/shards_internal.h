@@ -1,4 +1,5 @@
-/* Shared by shards.c (the life of a replica) and shards_look.c (what the leases say). */
+/* Shared by shards.c (a replica's steps), shards_leases.c (what it writes), shards_look.c (what the leases
+ * say) and shards_turns.c (what becomes of a shard). */
 #pragma once
 
 #include "common/base/vec.h"
@@ -6,6 +7,7 @@
 
 #define SHARD_LEASE_NAME_SIZE 256
 #define SHARD_LABEL_SIZE 8
+#define RELEASE_DEADLINE_MS 400
 
 enum shard_state {
         SHARD_FREE,   /* not worked on; its lease may be ours still, and is not renewed */
@@ -62,3 +64,31 @@ struct peer *peer_free(struct peer *p);
 /* Others that live, by a list of this moment. */
 int shards_count_others(struct shards *s, int64_t call_deadline_ms, size_t *ret, struct error *err);
 extern const struct kube_resource lease_resource;
+
+/* ---- shards.c ---- */
+bool shards_holds(const struct shards *s, const struct leader *le); /* by the clock of this very moment */
+
+/* ---- shards_turns.c ---- */
+shard_set shards_in_state(const struct shards *s, enum shard_state state);
+shard_set shards_held_set(const struct shards *s); /* in any state but FREE */
+void shards_show_held(const struct shards *s);     /* on /metrics */
+extern const char shards_too_late[], shards_too_late_layout[];
+void shards_lose(struct shards *s, shard_set set, const char *why); /* no write of them goes out any more */
+void shards_expire(
+        struct shards *s); /* what was not renewed in time is lost, whether anybody took it or not */
+void shards_arm_lapse(struct shards *s);                          /* so that this happens in time */
+int64_t shards_arriving_ms(const struct shards *s, shard_set of); /* as shards_work.arriving_ms */
+void shards_begin_giving(struct shards *s, shard_set set);
+void shards_release_one(struct shard *sh);
+void shards_take_over(void *shards); /* fiber: all that are TAKEN */
+void shards_give_up(void *shards);   /* fiber: all that are GIVING */
+
+/* ---- shards_leases.c ---- */
+int64_t shards_patience_ms(const struct shards *s); /* how long one request may take */
+void shards_tell_problem(struct shards *s, const char *what, const struct error *err);
+int shards_write(struct shards *s, shard_set set); /* takes or renews their leases */
+/* 0 also where it is not ours yet; ERR_TIMEOUT when it was ours and is another's. */
+int shards_hold_layout(struct shards *s, struct error *err);
+void shards_show_presence(struct shards *s);
+void shards_release_held(struct shards *s);
+int shards_release_layout(struct shards *s, struct error *err);
