@@ -22,11 +22,12 @@ struct shard {
         char name[SHARD_LEASE_NAME_SIZE];
         enum shard_state state;
         uint32_t term;
-        bool stale;                           /* another may have had it since we last worked on it */
-        bool worked_on;                       /* and not given up in order since: a write may be on its way */
-        bool ours;                            /* nobody else had it since we last held it */
-        bool writing;                         /* a request about its lease is under way */
-        bool listed;                          /* by the list that is looked at */
+        bool stale;     /* another may have had it since we last worked on it */
+        bool worked_on; /* and not given up in order since: a write may be on its way */
+        bool ours;      /* nobody else had it since we last held it */
+        bool founded;   /* we made its lease, and nobody worked before: not taken since */
+        bool writing;   /* a request about its lease is under way */
+        bool listed;    /* by the list that is looked at */
         int64_t free_since_ms, gone_since_ms; /* loop; -1 = it is not */
 };
 

@@ -1,5 +1,4 @@
 /* The leases of a replica: how it takes, renews and gives them back. */
-#include "common/base/timefmt.h"
 #include "common/ctrl/shards_internal.h"
 #include "common/kube/connection.h"
 #include "proto/names.h"
@@ -37,8 +36,9 @@ static void hold_shard(struct shards *s, unsigned k, bool late)
                 shards_lose(s, SHARD_BIT(k),
                             before == LEASE_WAS_ANOTHERS ? "it was another's for a moment" : shards_too_late);
         /* Until the caches are filled anew: a take-over may be cut short, and the lease be ours again. */
-        sh->stale |= !(before == LEASE_WAS_OURS && sh->ours) && !(before == LEASE_WAS_NEW && sh->listed);
+        sh->stale |= !(before == LEASE_WAS_OURS && sh->ours) && !(before == LEASE_WAS_NEW && sh->founded);
         sh->ours = true;
+        sh->founded = false;
         sh->free_since_ms = -1;
         sh->state = SHARD_TAKEN;
         sh->term++;
@@ -106,35 +106,32 @@ int shards_write(struct shards *s, shard_set set)
         return code;
 }
 
-/* With an acquireTime it was somebody's, for whoever takes it. */
-static json_t *vacant_lease(const struct shards *s, const char *name, bool was_anothers)
+static json_t *vacant_lease(const struct shards *s, const char *name)
 {
-        char now[RFC3339_SIZE];
-
-        time_format_rfc3339_micro(loop_wall_us(s->loop), now);
-        return json_pack("{s:s, s:s, s:{s:s, s:s, s:{s:s}}, s:{s:s, s:s*}}", "apiVersion",
-                         "coordination.k8s.io/v1", "kind", "Lease", "metadata", "name", name, "namespace",
-                         s->o.lease.ns, "labels", LABEL_SHARDS, s->label, "spec", "holderIdentity", "",
-                         "acquireTime", was_anothers ? now : NULL);
+        return json_pack("{s:s, s:s, s:{s:s, s:s, s:{s:s}}, s:{s:s}}", "apiVersion", "coordination.k8s.io/v1",
+                         "kind", "Lease", "metadata", "name", name, "namespace", s->o.lease.ns, "labels",
+                         LABEL_SHARDS, s->label, "spec", "holderIdentity", "");
 }
 
 /* Whoever makes the layout begins it: no shard of it is worked on anywhere, so leases that are missing were
- * never there. They are made vacant, for all to share. After another layout somebody wrote until a moment ago
- * nevertheless, and the leases say so. */
+ * never there. They are made vacant, for all to share. That nobody wrote for one before knows only who made
+ * its lease in a layout that was nobody's before: leases may be left of a layout of which another came after,
+ * and who joins a layout does not know what was there before it. */
 static void found_layout(struct shards *s)
 {
-        bool was_anothers = s->layout.before == LEASE_WAS_ANOTHERS;
+        bool was_nobodys = s->layout.before == LEASE_WAS_NEW;
 
         for (unsigned k = 0; k < s->o.n; k++) {
                 struct kube_client bounded = *s->o.kube;
-                AUTO_JSON json_t *lease = vacant_lease(s, s->at[k].name, was_anothers);
+                AUTO_JSON json_t *lease = vacant_lease(s, s->at[k].name);
+                int code = ERR_NO_MEMORY;
 
-                s->at[k].ours = false;
-                s->at[k].stale |= was_anothers; /* its lease may be there, and never taken */
                 bounded.call_deadline_ms = shards_patience_ms(s);
                 if (lease) /* what fails is taken later, as if it had been removed */
-                        (void)kube_doc_create(&bounded, &lease_resource, s->o.lease.ns, lease, NULL, NULL,
-                                              NULL);
+                        code = kube_doc_create(&bounded, &lease_resource, s->o.lease.ns, lease, NULL, NULL,
+                                               NULL);
+                s->at[k].ours = false;
+                s->at[k].founded = code == 0 && was_nobodys;
         }
 }
 

@@ -102,6 +102,7 @@ static void look_at_gone(struct shards *s, struct shard *sh)
 {
         int64_t now = shards_now_ms(s);
 
+        sh->founded = false; /* who had it in between nobody can tell */
         if (sh->gone_since_ms < 0)
                 sh->gone_since_ms = now;
         note_free(sh, sh->ours || now - sh->gone_since_ms >= sh->lease.options.lease_ms, now);
