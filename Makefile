@@ -72,6 +72,10 @@ $(OBJ)/%.c.o: %.c
 	@echo "  CC    $<"
 	@$(CC) $(CFLAGS_ALL) $(AS_A_TEST) -MMD -MP -c -o $@ $<
 
+# Named by releases; no other object may depend on it.
+COMMIT ?=
+$(OBJ)/kubectl-fleet/version.c.o: CFLAGS_ALL += $(if $(COMMIT),-DARGOSY_COMMIT='"$(COMMIT)"')
+
 # What a test does beside calling what it tests is done once: compiling it well takes longer.
 $(OBJ)/%_test.c.o: OPTIMISE += -O0
 # What main() is called in a test: e2e/unit/table names it the same.
