@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Says what a release is made of.
 
-  parts.py spdx OUT WORK VERSION COMMIT FILE...   SPDX 2.3 in JSON: our files, and the packages in them
-  parts.py notices OUT WORK                       the copyright files of all these packages, word by word, and the licences that
-                                                  they point to on a Debian system
+  parts.py spdx OUT WORK PLATFORMS VERSION COMMIT FILE...   SPDX 2.3 in JSON: our files, and the packages in them
+  parts.py notices OUT WORK PLATFORMS   the copyright files of all these packages, word by word, and the licences that they point
+                                        to on a Debian system
 
-WORK/PLATFORM has the sysroot, and linked/PROGRAM.map, the linker's word on what each program took from which library. Packages and
+PLATFORMS are separated by commas. WORK/PLATFORM has the sysroot, and linked/PROGRAM.map, the linker's word on what each program took from which library. Packages and
 versions are those of packages.lock. A licence is named where Debian's copyright file says it in a form for machines ("Files: *").
 """
 import datetime
@@ -58,10 +58,10 @@ def linked_archives(path):
 
 
 class Parts:
-    def __init__(self, work):
+    def __init__(self, work, platforms):
         self.work = work
         self.packages, self.compilers = locked()
-        self.platforms = [p for p in sorted(self.compilers) if os.path.isdir(os.path.join(work, p, "linked"))]
+        self.platforms = sorted(platforms.split(","))
         self.used = {}  # package: programs
         self.compiler_used = {}
         for platform in self.platforms:
@@ -177,8 +177,8 @@ def our_files(parts, paths):
     return [describe_file(name, named[name]) for name in sorted(named)]
 
 
-def spdx(out, work, version, commit, *paths):
-    parts = Parts(work)
+def spdx(out, work, platforms, version, commit, *paths):
+    parts = Parts(work, platforms)
     files = our_files(parts, paths)
     by_name = {f["fileName"]: f["SPDXID"] for f in files}
     sha1s = sorted(f["checksums"][0]["checksumValue"] for f in files)
@@ -206,8 +206,8 @@ def spdx(out, work, version, commit, *paths):
         stream.write("\n")
 
 
-def notices(out, work):
-    parts = Parts(work)
+def notices(out, work, platforms):
+    parts = Parts(work, platforms)
     told, common = {}, {}  # told: text: names
     for package in parts.used_packages():
         told.setdefault(read(parts.copyright_file(package)), []).append(f"{package.name} {package.version}")
@@ -223,6 +223,6 @@ def notices(out, work):
 
 if __name__ == "__main__":
     commands = {"spdx": spdx, "notices": notices}
-    if len(sys.argv) < 4 or sys.argv[1] not in commands:
+    if len(sys.argv) < 5 or sys.argv[1] not in commands:
         sys.exit(__doc__)
     commands[sys.argv[1]](*sys.argv[2:])
