@@ -262,6 +262,7 @@ int informer_take_deletion(struct informer *i, const struct object *o, bool deco
 
         TRY(informer_key(o, &key));
         TRY(find_held(i, key.text, &held, &old));
+        TRY(parts_note_gone(i, key.text, o));
         return is_outdated(i, old, o) ? 0 : informer_forget(i, key.text, decoded ? o : NULL, false);
 }
 
@@ -309,7 +310,7 @@ void informer_observe(struct informer *i, const struct object *o)
         AUTO_KEY struct key key = KEY_EMPTY;
         uint64_t version = resource_version_number(o);
 
-        if (!version || !i->synced || informer_key(o, &key) < 0)
+        if (!version || !(i->synced || i->follows) || informer_key(o, &key) < 0)
                 return;
         if (!map_has(&i->objects, key.text) && version <= i->high_water)
                 return;
@@ -603,6 +604,7 @@ static struct informer *informer_free(struct informer *i)
         map_free(&i->objects);
         buf_free(&i->scratch);
         map_free(&i->undecodable);
+        parts_free(&i->parts);
         mem_free(i);
         return NULL;
 }
@@ -633,6 +635,7 @@ struct informer *informer_new(struct kube_client *k, struct fiber_group *group,
         buf_init(&i->scratch, SIZE_MAX / 2); /* what is decoded has its limit */
         ASSERT(!o->stowed || !o->reduce);
         map_init(&i->undecodable, MAP_OWN_KEYS, mem_free);
+        parts_init(&i->parts);
         i->parent = group;
         return start_reflector(i) < 0 ? informer_free(i) : i;
 }

@@ -18,6 +18,9 @@ struct informer_event {
 typedef void (*informer_handler)(
         void *ctx, const struct informer_event *e); /* called on the informer's fiber; must not park */
 
+/* The part that an object belongs to, put into *ret; nothing put there: to none. 0 or ERR_NO_MEMORY. */
+typedef int (*informer_part_fn)(const struct object *o, struct key *ret);
+
 struct informer_options {
         const struct kind *kind;
         /* Metadata-only: for users' resources. kind must be &partial_object_kind; resource says what to
@@ -51,6 +54,11 @@ struct informer_options {
         /* The cache holds its objects stowed (proto/stowed.h): for kinds with hundreds of thousands of them.
          * Whoever reads one gets a copy of his own, so informer_get() is not for it. Not with reduce. */
         bool stowed;
+        /* Asked before each further page of a list: parks until it is this list's turn. 0, or negative, which
+         * ends the list. NULL = it always is. */
+        int (*turn)(void *ctx);
+        void *turn_ctx;
+        informer_part_fn part_of; /* for informer_load_part(); NULL = there are no parts */
 };
 
 /* Starts listing and watching on a fiber of `group`. The caller holds one reference, which informer_stop()
@@ -111,6 +119,24 @@ int informer_for_each(const struct informer *i, int (*fn)(void *ctx, const struc
 typedef void (*index_emit)(void *to, const char *value);
 typedef void (*index_fn)(const struct object *o, index_emit emit, void *to);
 int informer_add_index(struct informer *i, const char *name, index_fn fn);
+
+/* ---- a first list that takes long ----
+ *
+ * Behind its first page a watch begins from its version, beside the pages that are still to come. So what is
+ * in the cache by then is as new as it ever is; only what is not in it may be there all the same. A part of
+ * the kind, which a selector picks, can be listed alone meanwhile: what of it is not in the cache is not
+ * there.
+ */
+
+/* The first list is running, and a watch tells of what changes since it began. */
+bool informer_follows(const struct informer *i);
+/* Parks until that is so, or the list is there. As informer_wait_synced(). */
+int informer_wait_follows(struct informer *i, int64_t deadline_ms);
+/* Lists a part; the selector has to pick all that belongs to it, and may pick more. ERR_CLOSED: the cache
+ * does not follow (any more), or it is filled. Else as kube_list(). Parks. */
+int informer_load_part(struct informer *i, const char *part, const char *ns, const char *label_selector,
+                       struct error *err);
+bool informer_has_part(const struct informer *i, const char *part); /* by a list of its own, or of all */
 
 struct object_list {
         const struct object **at;

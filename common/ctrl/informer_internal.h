@@ -23,6 +23,12 @@ struct handler {
         void *ctx;
 };
 
+/* parts.c */
+struct parts {
+        struct map whole; /* part -> version at which all of it was listed, while the first list is running */
+        struct map gone;  /* key -> version of its deletion, while a watch runs beside a list */
+};
+
 struct informer {
         struct kube_client *kube;
         struct informer_options options;
@@ -42,7 +48,9 @@ struct informer {
         size_t bytes;
         uint64_t high_water;     /* newest resourceVersion seen in list or watch */
         struct listing *listing; /* the list that is running (reflector.c), NULL if none */
-        bool server_went_back;   /* the relist's version is older than what we have seen: take all it says */
+        bool follows;            /* see informer_follows() */
+        struct parts parts;
+        bool server_went_back; /* the relist's version is older than what we have seen: take all it says */
         int problem_code;
         char problem[256];
 };
@@ -72,3 +80,16 @@ int informer_key(const struct object *o, struct key *k);  /* 0 or ERR_NO_MEMORY 
 uint64_t resource_version_number(const struct object *o); /* 0 if it is not a number */
 
 void reflector_run(void *informer); /* the fiber */
+/* An object of another list than the running one. */
+int reflector_take_listed(struct informer *i, struct object *o);
+
+/* ---- parts.c ---- */
+void parts_init(struct parts *p);
+void parts_free(struct parts *p);
+/* A watch tells of all that changes from now on, or no longer: then what is whole is not known any more. */
+void parts_follow(struct informer *i, bool follows);
+/* The watch beside a list told that it is gone. 0 or ERR_NO_MEMORY. */
+int parts_note_gone(struct informer *i, const char *key, const struct object *o);
+void parts_forget_gone(struct informer *i);
+/* Whether an object that a list or a watch tells of is gone by what else is known. 0 or ERR_NO_MEMORY. */
+int parts_is_gone(const struct informer *i, const struct object *o, bool *ret);

@@ -2,6 +2,8 @@
  *
  *     list (paged) -> watch from the list's version -> ... -> 410 -> list again
  *
+ * A list of more than one page has its watch beside it, from the first page on: what changes meanwhile is
+ * known at once, and however long the list takes, its version cannot be too old for a watch at its end.
  * A broken or silent watch is opened again at the last version seen; only 410 costs a list. The cache is
  * never dropped: what a new list does not name is forgotten at its end. */
 #include "common/ctrl/informer_internal.h"
@@ -19,8 +21,12 @@
 #define SILENCE_MS 130000 /* bookmarks come about once a minute; two missed ones mean the stream is dead */
 #define HEALTHY_MS 2000   /* a watch that lived so long resets the backoff */
 
+struct beside;
+
 struct reflector {
         struct informer *i;
+        struct beside *beside; /* NULL = no watch runs beside a list, or is left from one */
+        bool is_beside;
         char *version; /* resourceVersion to watch from; NULL = list first */
         uint32_t failures;
         uint32_t expired; /* watches answered with 410 since one held */
@@ -40,10 +46,21 @@ static void set_version(struct reflector *r, const char *version)
                 r->i->high_water = number;
 }
 
+static void beside_begin(struct reflector *r, const char *version);
+static void beside_end(struct reflector *r);
+static int beside_hand_over(struct reflector *r);
+
+/* While a list is running its pages, and what a watch tells late, may be of what is known to be gone. */
 static int take(struct informer *i, struct object *o, bool initial)
 {
+        bool gone = false;
         struct object *less;
         int code;
+
+        if (i->listing)
+                TRY(parts_is_gone(i, o, &gone));
+        if (gone)
+                return 0;
 
         if (!i->options.reduce)
                 return informer_apply(i, o, initial);
@@ -58,6 +75,7 @@ static int take(struct informer *i, struct object *o, bool initial)
 #define TAKEN_AT_ONCE 256
 
 struct listing {
+        struct reflector *reflector;
         bool first; /* nothing is held, nor taken from answers: nothing can be left that it does not name */
         struct map seen;             /* keys that the list names, unless it is the first */
         struct arena keys;           /* theirs */
@@ -85,6 +103,11 @@ static int note_seen(struct informer *i, const struct object *o)
         TRY(informer_key(o, &key));
         own = arena_strdup(&i->listing->keys, key.text);
         return own ? map_put(&i->listing->seen, own, i) : ERR_NO_MEMORY;
+}
+
+int reflector_take_listed(struct informer *i, struct object *o)
+{
+        return take(i, o, true);
 }
 
 static int take_coming(struct informer *i)
@@ -153,6 +176,17 @@ static int sweep(struct informer *i, uint64_t list_version)
         return 0;
 }
 
+/* More pages are to come. */
+static int list_goes_on(void *ctx, const char *version)
+{
+        struct informer *i = ctx;
+        struct reflector *r = i->listing->reflector;
+
+        if (!r->beside && !text_empty(version))
+                beside_begin(r, version);
+        return i->options.turn ? i->options.turn(i->options.turn_ctx) : 0;
+}
+
 static int list_all(struct reflector *r, char **ret_version)
 {
         struct informer *i = r->i;
@@ -162,40 +196,32 @@ static int list_all(struct reflector *r, char **ret_version)
                                        .flags = i->options.flags,
                                        .interns = i->options.interns,
                                        .metadata_only = i->options.resource != NULL,
-                                       .undecodable = list_undecodable };
+                                       .undecodable = list_undecodable,
+                                       .page = list_goes_on };
         int code = kube_list_resource(i->kube, i->options.kind, &i->resource, &o, list_each, i, ret_version,
                                       &r->err);
 
         return code < 0 ? code : take_coming(i);
 }
 
-static int list_once(struct reflector *r)
+/* The list is there. `known`: the newest version that was known when it began. */
+static int end_list(struct informer *i, uint64_t version, uint64_t known)
+{
+        if (version < known && version && !i->server_went_back) {
+                /* The server was reset to an older state: its word counts, not ours. */
+                i->server_went_back = true;
+                i->high_water = 0;
+                return ERR_GONE;
+        }
+        TRY(sweep(i, version));
+        i->server_went_back = false;
+        return 0;
+}
+
+static void list_is_there(struct reflector *r)
 {
         struct informer *i = r->i;
-        CLEANUP(listing_free) struct listing listing = { .first = !i->synced && map_count(&i->objects) == 0 };
-        AUTO_FREE char *version = NULL;
-        uint64_t number = 0;
-        int code;
 
-        map_init(&listing.seen, MAP_BORROW_KEYS, NULL);
-        i->listing = &listing;
-        code = list_all(r, &version);
-        if (code == 0) {
-                if (version && text_parse_u64(version, &number) && number < i->high_water &&
-                    !i->server_went_back) {
-                        /* The server was reset to an older state: its word counts, not ours. */
-                        i->server_went_back = true;
-                        i->high_water = 0;
-                        code = ERR_GONE;
-                } else {
-                        code = sweep(i, number);
-                        i->server_went_back &= code < 0;
-                }
-        }
-        i->listing = NULL;
-        if (code < 0)
-                return code;
-        set_version(r, version);
         i->lists++;
         waitq_wake_all(&i->synced_wait);
         if (!i->synced) {
@@ -203,7 +229,35 @@ static int list_once(struct reflector *r)
                 if (i->options.state_changed && !i->stopped)
                         i->options.state_changed(i->options.state_changed_ctx);
         }
+        parts_follow(i, false);
         informer_set_problem(i, 0, "");
+}
+
+static int list_once(struct reflector *r)
+{
+        struct informer *i = r->i;
+        CLEANUP(listing_free)
+        struct listing listing = { .reflector = r, .first = !i->synced && map_count(&i->objects) == 0 };
+        AUTO_FREE char *version = NULL;
+        uint64_t number = 0, known = i->high_water;
+        int code;
+
+        map_init(&listing.seen, MAP_BORROW_KEYS, NULL);
+        i->listing = &listing;
+        code = list_all(r, &version);
+        if (code == 0 && version && text_parse_u64(version, &number))
+                code = end_list(i, number, known);
+        else if (code == 0)
+                code = sweep(i, 0);
+        i->listing = NULL;
+        parts_forget_gone(i);
+        if (code < 0) {
+                beside_end(r);
+                return code;
+        }
+        if (!r->beside)
+                set_version(r, version);
+        list_is_there(r);
         return 0;
 }
 
@@ -304,6 +358,8 @@ static int watch_stream(struct reflector *r, struct http_stream *s)
 
         buf_init(&pending, LIMIT_WATCH_EVENT_BYTES);
         informer_set_problem(r->i, 0, "");
+        if (r->is_beside && r->i->listing && r->i->listing->first)
+                parts_follow(r->i, true);
         for (;;) {
                 TRY(http_stream_read(s, loop_now_ms(l) + SILENCE_MS, &piece, &r->err));
                 if (buf_append(&pending, piece.data, piece.len) < 0)
@@ -329,6 +385,80 @@ static int watch_once(struct reflector *r)
         http_stream_close(s);
         if (loop_now_ms(l) - opened_ms >= HEALTHY_MS)
                 r->failures = r->expired = 0;
+        return code;
+}
+
+/* ---- a watch beside a list ---- */
+
+struct beside {
+        struct reflector r;
+        struct fiber_group *group;
+        bool last; /* the list is there: what becomes of the watch now is for who made the list */
+        int code;
+};
+
+/* Until the list is there a watch that ends is opened again, but for one that is too old. */
+static void beside_run(void *ctx)
+{
+        struct beside *b = ctx;
+        struct informer *i = b->r.i;
+
+        for (;;) {
+                error_clear(&b->r.err);
+                b->code = watch_once(&b->r);
+                if (b->last || b->code == ERR_CANCELLED || b->code == ERR_GONE || b->code == ERR_INVALID)
+                        break;
+                if (kube_connection_pause(i->kube, BACKOFF_BASE_MS << MIN(b->r.failures++, 4u)) < 0)
+                        break;
+        }
+        if (b->code != ERR_CANCELLED)
+                parts_follow(i, false);
+}
+
+/* Without memory for it there is none, as beside a list of one page. */
+static void beside_begin(struct reflector *r, const char *version)
+{
+        struct beside *b = NEW(struct beside);
+
+        if (!b)
+                return;
+        b->r = (struct reflector){ .i = r->i, .is_beside = true, .begun_ms = r->begun_ms };
+        set_version(&b->r, version);
+        b->group = fiber_group_new(r->i->kube->world->loop, NULL, r->i->resource.plural);
+        r->beside = b;
+        if (!b->r.version || !b->group || !fiber_spawn(b->group, r->i->resource.plural, beside_run, b))
+                beside_end(r);
+}
+
+static void beside_end(struct reflector *r)
+{
+        struct beside *b = TAKE_PTR(r->beside);
+
+        if (!b)
+                return;
+        fiber_group_end(b->group);
+        parts_follow(r->i, false);
+        mem_free(b->r.version);
+        mem_free(b);
+}
+
+/* The list is there: the watch goes on as if it had been opened now. */
+static int beside_hand_over(struct reflector *r)
+{
+        struct beside *b = r->beside;
+        int code;
+
+        b->last = true;
+        code = fiber_group_join(b->group, DEADLINE_NONE);
+        if (code == 0) {
+                code = b->code;
+                r->err = b->r.err;
+                if (b->r.failures == 0)
+                        r->failures = r->expired = 0;
+        }
+        mem_free(r->version);
+        r->version = TAKE_PTR(b->r.version);
+        beside_end(r);
         return code;
 }
 
@@ -377,11 +507,13 @@ void reflector_run(void *ctx)
         struct reflector r = { .i = i, .begun_ms = loop_now_ms(i->kube->world->loop) };
         int code = 0;
 
+        parts_follow(i, false);
+
         while (code != ERR_CANCELLED) {
-                bool listing = !r.version;
+                bool listing = !r.version && !r.beside;
 
                 error_clear(&r.err);
-                code = listing ? list_once(&r) : watch_once(&r);
+                code = listing ? list_once(&r) : r.beside ? beside_hand_over(&r) : watch_once(&r);
                 if (kube_past_is_over(i->kube, &r.past, code))
                         r.failures = 0;
                 if (code == ERR_GONE || code == ERR_INVALID) {
@@ -405,5 +537,6 @@ void reflector_run(void *ctx)
                 if (pause_after(&r, code) == ERR_CANCELLED)
                         break;
         }
+        beside_end(&r);
         mem_free(r.version);
 }

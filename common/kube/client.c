@@ -502,17 +502,24 @@ int kube_list(struct kube_client *k, const struct kind *kind, const char *ns, co
  * does not fit at all is asked for again in halves, down to a single object, which may take as much as any
  * answer. */
 struct paging {
-        unsigned limit;
+        unsigned limit, most;
         bool begun; /* the first page is there */
 };
 
-static unsigned next_limit(unsigned limit, size_t page_bytes)
+static struct paging paging_of(const struct kube_client *k, unsigned first)
 {
-        size_t aim = (size_t)limit * PAGE_AIM_BYTES / MAX(page_bytes, 1);
+        unsigned most = k->page_most ? MIN(k->page_most, (unsigned)LIMIT_LIST_PAGE) : LIMIT_LIST_PAGE;
 
-        if (limit <= PAGE_MANY && page_bytes >= LIMIT_LIST_PAGE_BYTES / 4)
-                return limit;
-        return (unsigned)MIN(MIN(MAX(aim, PAGE_MANY), (size_t)limit * 2), LIMIT_LIST_PAGE);
+        return (struct paging){ .limit = first ? MIN(first, most) : most, .most = most };
+}
+
+static unsigned next_limit(const struct paging *p, size_t page_bytes)
+{
+        size_t aim = (size_t)p->limit * PAGE_AIM_BYTES / MAX(page_bytes, 1);
+
+        if (p->limit <= PAGE_MANY && page_bytes >= LIMIT_LIST_PAGE_BYTES / 4)
+                return p->limit;
+        return (unsigned)MIN(MIN(MAX(aim, PAGE_MANY), (size_t)p->limit * 2), p->most);
 }
 
 static void page_request(const struct paging *p, struct call *c, struct buf *path)
@@ -564,7 +571,7 @@ static int get_page(struct kube_client *k, struct paging *p, const char *path, s
                 c->path = full.data;
                 code = ask_for_page(k, p, c, arena, ret, err);
                 if (code == 0)
-                        p->limit = next_limit(p->limit, ret->body.len);
+                        p->limit = next_limit(p, ret->body.len);
                 if (code != ERR_LIMIT || p->limit <= 1)
                         return code;
                 p->limit /= 2;
@@ -601,12 +608,19 @@ static int list_page(struct kube_client *k, const struct kind *kind, const struc
         return code;
 }
 
+static int tell_page(const struct kube_list_options *o, void *ctx, const char *version, struct error *err)
+{
+        int code = o->page(ctx, version);
+
+        return code < 0 ? error_set(err, code, "the list is given up") : 0;
+}
+
 int kube_list_resource(struct kube_client *k, const struct kind *kind, const struct kube_resource *resource,
                        const struct kube_list_options *o, int (*each)(void *, struct object *), void *ctx,
                        char **ret_resource_version, struct error *err)
 {
         struct kube_resource own = resource ? *resource : kube_resource_of(kind);
-        struct paging paging = { o->first_page ? o->first_page : LIMIT_LIST_PAGE };
+        struct paging paging = paging_of(k, o->first_page);
         AUTO_FREE char *token = NULL;
         AUTO_FREE char *rv = NULL;
 
@@ -619,6 +633,8 @@ int kube_list_resource(struct kube_client *k, const struct kind *kind, const str
                 paging.begun = true;
                 mem_free(rv);
                 rv = version;
+                if (!text_empty(token) && o->page)
+                        TRY(tell_page(o, ctx, rv, err));
         } while (!text_empty(token));
         if (ret_resource_version)
                 *ret_resource_version = TAKE_PTR(rv);
@@ -679,7 +695,7 @@ int kube_doc_list(struct kube_client *k, const struct kube_resource *resource, c
                   const char *label_selector, json_t **ret_items, struct error *err)
 {
         AUTO_JSON json_t *items = json_array();
-        struct paging paging = { LIMIT_LIST_PAGE };
+        struct paging paging = paging_of(k, 0);
         AUTO_FREE char *token = NULL;
 
         if (!items)

@@ -24,7 +24,8 @@ struct kube_client {
         const struct http_endpoint *endpoint;
         const struct log *log;
         int64_t call_deadline_ms; /* 0 = KUBE_CALL_DEADLINE_MS */
-        size_t max_answer; /* bytes of one answer, where a call has no limit of its own; 0 = as usual */
+        size_t max_answer;  /* bytes of one answer, where a call has no limit of its own; 0 = as usual */
+        unsigned page_most; /* objects that a page of a list is asked for with at most; 0 = LIMIT_LIST_PAGE */
         const char *field_manager; /* added to every write */
         const char *impersonate;   /* user as whom all is done; NULL = as who the endpoint's credential is */
         const char *impersonate_uid;           /* NULL = none */
@@ -89,6 +90,9 @@ struct kube_list_options {
         struct intern_table *interns;
         bool metadata_only;
         unsigned first_page; /* objects of the first page; 0 = as many as of the others */
+        /* Told of each page behind whose objects there are more, with the list's resourceVersion; it may
+         * park. A negative result ends the list. NULL = nobody. */
+        int (*page)(void *ctx, const char *resource_version);
         /* As object_sink's; NULL: an object that cannot be decoded ends the list with ERR_INVALID. */
         int (*undecodable)(void *ctx, struct object *o, const struct error *why);
 };
