@@ -2,6 +2,7 @@
 
 #include "common/base/memory.h"
 #include "hub-agent/agent.h"
+#include "hub-agent/early.h"
 #include "hub-agent/eviction/eviction_agent.h"
 #include "hub-agent/input-provider/input_provider_agent.h"
 #include "hub-agent/override/override_index.h"
@@ -127,6 +128,8 @@ static int make_manager(struct hub_agent *a, struct error *err)
                 .retry_period_ms = o->retry_period_ms > 0 ? o->retry_period_ms : RETRY_MS,
                 .shards = o->leader_election ? o->shards : 0,
                 .forget = shards_forget,
+                .early = early_kinds,
+                .n_early = n_early_kinds,
         };
 
         a->manager = manager_new(&m, a->group, err);
@@ -163,7 +166,8 @@ static int agent_open(struct hub_agent *a, const struct hub_agent_options *o, st
                 .kube = { .world = o->world,
                           .endpoint = o->hub,
                           .log = o->log,
-                          .field_manager = "hub-agent" },
+                          .field_manager = "hub-agent",
+                          .page_most = o->list_page },
                 .interns = intern_table_new(),
                 .metrics = o->metrics ? o->metrics : metrics_new(METRIC_OF_HUB),
                 .bodies = body_cache_new(),

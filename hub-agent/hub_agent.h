@@ -62,7 +62,8 @@ struct hub_agent_options {
         int64_t lease_duration_ms, renew_deadline_ms, retry_period_ms; /* 0 = the spec's defaults */
         int64_t resource_snapshot_min_interval_ms;                     /* -1 = the spec's default */
         int64_t resource_change_collect_ms;                            /* -1 = the spec's default */
-        struct metrics *metrics;                                       /* NULL = own */
+        unsigned list_page;      /* objects that a page of a list has at most; 0 = as usual */
+        struct metrics *metrics; /* NULL = own */
 };
 
 /* Runs until the calling fiber is cancelled (ERR_CANCELLED: clean end, lease released) or it cannot go on. */

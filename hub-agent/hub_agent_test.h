@@ -21,7 +21,7 @@ struct fleet {
         bool probed; /* /readyz and what stands beside it are answered at PROBES */
         const char *default_service_account, *resource_set_account, *watch_configs;
         bool leader_election;
-        unsigned shards;
+        unsigned shards, list_page;
         const char *identity;
         const struct flag_strings *override_managers;
         const struct resource_set_pace *resource_set_pace;
@@ -85,6 +85,7 @@ static inline void agent_fiber(void *ctx)
                                        .metrics = f->metrics,
                                        .leader_election = f->leader_election,
                                        .shards = f->shards,
+                                       .list_page = f->list_page,
                                        .identity = f->identity,
                                        .without_staged_runs = f->without_staged_runs,
                                        .no_external_snapshots = f->no_external_snapshots,
@@ -246,7 +247,8 @@ struct line {
         const char *path;
         int fate;
         const char *lagging; /* as `path` */
-        const char *slow;    /* as `path`: it takes SLOW_MS to the server */
+        const char *slow;    /* as `path`: it takes slow_ms to the server */
+        int64_t slow_ms;     /* 0 = SLOW_MS */
 };
 
 static inline int64_t delay_of(void *ctx, const struct http_request *rq, bool answer)
@@ -255,7 +257,7 @@ static inline int64_t delay_of(void *ctx, const struct http_request *rq, bool an
         bool lags = line->lagging && strstr(rq->path, line->lagging) && strstr(rq->path, "watch=true");
 
         if (!answer && line->slow && strstr(rq->path, line->slow))
-                return SLOW_MS;
+                return line->slow_ms ? line->slow_ms : SLOW_MS;
         return answer && lags ? LAG_MS : 0;
 }
 

@@ -25,6 +25,8 @@ struct reconcile {
         struct error *err;
         uint64_t id;
         int64_t now_ms; /* wall time at start */
+        bool *unfilled; /* the frame's own: becomes true when a read failed for want of a list; NULL outside
+                         */
 };
 
 struct outcome {
@@ -79,6 +81,15 @@ struct watch {
         bool (*pressing)(const struct object *o);
 };
 
+/* Work on what somebody waits for, before the caches are filled (early.c): whether a controller takes part.
+ * It has a placement_of then, and what it reads of kinds that are listed in parts is of its key's placement.
+ */
+enum early_part {
+        NOT_EARLY,
+        EARLY_PLACEMENTS, /* its keys are placements, whose user edits are what is waited for */
+        EARLY_OBJECTS     /* its keys are objects of placements */
+};
+
 struct controller {
         const char *name;
         const struct watch *watches;
@@ -96,11 +107,26 @@ struct controller {
          * or ERR_NO_MEMORY. NULL = its keys are no placement's, and whoever has shard 0 works on all of them.
          */
         int (*placement_of)(void *agent, const char *key, const struct object *about, struct key *ret);
+        enum early_part early;
         const char
                 *standing_key; /* is queued whenever that work begins, as no object stands for it; or NULL */
 };
 unsigned controller_concurrency(const struct controller *c);
 enum reconcile_result outcome_result(const struct outcome *o); /* as metrics call it */
+
+/* A kind that may have very many objects, so that those of one placement are listed alone where somebody
+ * waits for them before all are there. */
+struct early_kind {
+        const struct kind *kind;
+        informer_part_fn part_of; /* the placement of an object; NULL: it is the placement itself */
+        /* What picks the objects of a placement ("name", "ns/name"), in the arena; both NULL: it has none of
+         * the kind. 0 or ERR_NO_MEMORY. */
+        int (*select)(const char *placement, struct arena *arena, const char **ret_ns,
+                      const char **ret_label_selector);
+        /* The placement all of whose objects there are, if those are that an index has under a value; nothing
+         * put there: it is not known. 0 or ERR_NO_MEMORY. */
+        int (*placement_of_value)(void *agent, const char *index, const char *value, struct key *ret);
+};
 
 struct manager_options {
         struct world *world;
@@ -113,6 +139,10 @@ struct manager_options {
         const char *lease_namespace, *lease_name, *identity;           /* NULL lease_name = no election */
         int64_t lease_duration_ms, renew_deadline_ms, retry_period_ms; /* 0 = 15 s, 10 s, 2 s */
         unsigned shards; /* replicas share the keys out, in so many parts; 0 = one leads. Needs an election */
+        /* Of a leader that begins: controllers that take part work before these kinds are listed. None: none
+         * does, and the lease is taken only once the caches are filled. */
+        const struct early_kind *early;
+        size_t n_early;
         /* Keys are no longer ours: what is remembered of them, which manager_owns() tells, is to go. Must not
          * park. NULL = nothing is remembered. */
         void (*forget)(void *agent);
@@ -161,7 +191,9 @@ size_t manager_queued(
         const struct manager *m); /* waiting and active keys of all controllers: 0 = settled, timers aside */
 
 /* Reads through the caches, inside a reconcile; what they give is referenced until the reconcile ends. A
- * failure proves nothing about the object: ERR_NO_MEMORY, or ERR_RETRY while the cache is not filled. */
+ * failure proves nothing about the object: ERR_NO_MEMORY, or ERR_RETRY while the cache is not filled. Before
+ * that cache_get() and cache_has() may find what is there, and cache_by_index() all of a placement
+ * (early_kind). */
 int cache_get(struct reconcile *rc, const struct kind *kind, const char *ns, const char *name,
               const struct object **ret); /* NULL if absent */
 int cache_has(struct reconcile *rc, const struct kind *kind, const char *ns, const char *name, bool *ret);
@@ -172,6 +204,11 @@ int cache_list(struct reconcile *rc, const struct kind *kind, struct object_list
 /* informer_for_each(): for kinds of which there may be very many. */
 int cache_for_each(struct reconcile *rc, const struct kind *kind,
                    int (*fn)(void *ctx, const struct object *o), void *ctx);
+/* Absent, or not known yet: NULL. 0 or ERR_NO_MEMORY. */
+int cache_find(struct reconcile *rc, const struct kind *kind, const char *ns, const char *name,
+               const struct object **ret);
+int cache_await_filled(struct reconcile *rc, const struct kind *kind); /* ERR_RETRY: it is not */
+bool cache_is_filled(struct reconcile *rc, const struct kind *kind);
 
 /* Writes, with the caches told of the answer. *ret is what the cache holds too, so nobody may change it; ret
  * may be NULL. ERR_CONFLICT: what the server has now is in the cache, so that the retry decides from it. No

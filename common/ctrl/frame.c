@@ -82,6 +82,8 @@ static void emit_key(void *to, const char *key)
 {
         struct emission *em = to;
 
+        if (key && em->priority == QUEUE_HIGH && em->running->controller->early == EARLY_PLACEMENTS)
+                early_want(em->running->manager, key);
         em->lost |= !key || running_add(em->running, key, em->about, em->priority) < 0;
 }
 
@@ -172,7 +174,14 @@ static bool is_news(struct running *r, const char *key, int code, const struct e
         return true;
 }
 
-static void tell_outcome(struct running *r, const struct reconcile *rc, int code)
+/* Begun early, and it cannot be done before they are filled. */
+static bool waits_for_caches(const struct attempt *a)
+{
+        return a->unfilled && !a->running->open;
+}
+
+/* `waits`: for caches, as all keys do. */
+static void tell_outcome(struct running *r, const struct reconcile *rc, int code, bool waits)
 {
         if (code == ERR_CANCELLED)
                 return;
@@ -180,7 +189,8 @@ static void tell_outcome(struct running *r, const struct reconcile *rc, int code
                 map_remove(&r->troubles, rc->key);
         else if (code == ERR_CONFLICT)
                 log_debug(&rc->log, "reconcile met a newer state", "error", rc->err->text);
-        else if (kube_connection_tells(rc->kube, rc->err) || /* once for all that wait for the server */
+        else if (waits ||
+                 kube_connection_tells(rc->kube, rc->err) || /* once for all that wait for the server */
                  !is_news(r, rc->key, code, rc->err))
                 log_debug(&rc->log, "reconcile failed", "code", error_code_name(code), "error",
                           rc->err->text);
@@ -234,6 +244,7 @@ static struct outcome run_reconcile(struct attempt *a, struct arena *arena, stru
                                 .agent = m->options.agent,
                                 .err = err,
                                 .id = ++m->next_id,
+                                .unfilled = &a->unfilled,
                                 .now_ms = loop_wall_ms(m->options.world->loop) };
         struct log by_controller = log_with(&m->log, "controller", r->controller->name);
         struct log by_key = log_with(&by_controller, "key", a->key);
@@ -251,13 +262,15 @@ static struct outcome run_reconcile(struct attempt *a, struct arena *arena, stru
         }
         if (a->timed_out && o.code < 0)
                 o.code = error_set(err, ERR_TIMEOUT, "the reconcile did not end within its deadline");
-        tell_outcome(r, &rc, o.code);
+        tell_outcome(r, &rc, o.code, waits_for_caches(a));
         return o;
 }
 
 /* Retry policy: what the code says the caller may do. */
-static void follow_up(struct running *r, const char *key, const struct outcome *o, const struct error *err)
+static void follow_up(struct running *r, const struct attempt *a, const struct outcome *o,
+                      const struct error *err)
 {
+        const char *key = a->key;
         int64_t longest = r->pace.backoff_max_ms > 0 ? r->pace.backoff_max_ms : BACKOFF_MAX_MS;
         int queued = 0;
 
@@ -266,6 +279,9 @@ static void follow_up(struct running *r, const char *key, const struct outcome *
                 if (o->after_ms > 0)
                         queued = work_queue_again_after(r->queue, key, o->after_ms,
                                                         o->unfinished ? QUEUE_FOLLOW_UP : QUEUE_NORMAL);
+        } else if (waits_for_caches(a)) {
+                work_queue_forget(r->queue, key);
+                queued = work_queue_add(r->queue, key, QUEUE_LOW);
         } else if (o->code == ERR_FORBIDDEN && kube_trouble_of(err)) { /* a right, which somebody may grant */
                 queued = work_queue_again_after(r->queue, key, MIN(longest, (int64_t)RIGHT_RETRY_MS),
                                                 QUEUE_LOW);
@@ -309,7 +325,7 @@ static void attempt_fiber(void *ctx)
                 running_count(r, &o, loop_now_us(l) - begin);
         }
         if (attempt_is_ours(a))
-                follow_up(r, a->key, &o, &err);
+                follow_up(r, a, &o, &err);
         else /* another sees to it; should the shard be ours again by now, the key was queued anew */
                 work_queue_forget(r->queue, a->key);
         work_queue_done(r->queue, a->key);
@@ -333,18 +349,64 @@ static int start_attempt(struct running *r, const char *key)
         return ERR_NO_MEMORY;
 }
 
+/* ---- which keys are taken ---- */
+
+static bool may_begin_early(void *running, const char *key)
+{
+        return early_may_begin(running, key);
+}
+
+static void open_when_filled(void *ctx)
+{
+        struct running *r = ctx;
+        struct manager *m = r->manager;
+
+        while (!m->caches_awaited)
+                if (waitq_wait(m->options.world->loop, &m->awaited, DEADLINE_NONE) < 0)
+                        return;
+        if (running_await_caches(r) < 0)
+                return;
+        r->open = true;
+        work_queue_wake(r->queue);
+}
+
+static int begin_opening(struct running *r)
+{
+        struct manager *m = r->manager;
+
+        r->open = false;
+        if (!m->early || m->caches_awaited)
+                return 0;
+        r->opening = fiber_group_new(m->options.world->loop, NULL, "opening");
+        return r->opening && fiber_spawn(r->opening, "opening", open_when_filled, r) ? 0 : ERR_NO_MEMORY;
+}
+
+/* Before the caches are filled only what may begin early. */
+static int next_key(struct running *r, const char **ret)
+{
+        while (!r->open) {
+                if (work_queue_get_fitting(r->queue, may_begin_early, r, ret) == 0)
+                        return 0;
+                TRY(work_queue_wait(r->queue));
+        }
+        return work_queue_get(r->queue, DEADLINE_NONE, ret);
+}
+
 static void dispatcher(void *ctx)
 {
         struct running *r = ctx;
         const char *key;
 
-        if (running_await_caches(r) < 0)
-                return;
+        if (!r->opening) {
+                if (running_await_caches(r) < 0)
+                        return;
+                r->open = true;
+        }
         for (;;) {
                 /* One more than the limit: the dispatcher is a fiber of the same group. */
                 if (fiber_group_wait_below(r->group, r->pace.concurrency + 1) == ERR_CANCELLED || r->stopping)
                         return;
-                if (work_queue_get(r->queue, DEADLINE_NONE, &key) < 0)
+                if (next_key(r, &key) < 0)
                         return;
                 if (running_drops(r, key)) {
                         work_queue_drop(r->queue, key);
@@ -437,6 +499,7 @@ int running_start(struct running *r)
         struct manager *m = r->manager;
 
         r->stopping = false;
+        TRY(begin_opening(r));
         r->group = fiber_group_new(m->options.world->loop, m->group, r->controller->name);
         if (!r->group || !fiber_spawn(r->group, r->controller->name, dispatcher, r))
                 return ERR_NO_MEMORY;
@@ -456,6 +519,8 @@ void running_drain(struct running *r, int64_t deadline_ms)
 
 void running_stop(struct running *r)
 {
+        r->opening = fiber_group_end(r->opening);
         if (r->group)
                 r->group = fiber_group_end(r->group);
+        r->open = false;
 }

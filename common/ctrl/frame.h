@@ -35,10 +35,12 @@ struct running {
         struct map troubles; /* key -> struct trouble, of keys that fail */
         struct map doubts;   /* doubts.c */
         struct running_metrics metrics;
-        struct fiber_group *group; /* dispatcher and reconciles; NULL while stopped */
-        struct list attempts;      /* reconciles under way */
-        bool stopping;             /* no new reconcile starts */
-        bool lost;                 /* some key could not be queued: lost_keys.c */
+        struct fiber_group *group;   /* dispatcher and reconciles; NULL while stopped */
+        struct fiber_group *opening; /* waits for the caches, while keys may be taken early; or NULL */
+        bool open;                   /* all keys are taken */
+        struct list attempts;        /* reconciles under way */
+        bool stopping;               /* no new reconcile starts */
+        bool lost;                   /* some key could not be queued: lost_keys.c */
         struct lost_deletion lost_deletions[LOST_DELETIONS_MAX];
         size_t n_lost_deletions;
 };
@@ -50,7 +52,7 @@ struct attempt {
         char *key;
         struct timer deadline;
         struct fiber *fiber; /* NULL until it runs */
-        bool timed_out;
+        bool timed_out, unfilled;
         unsigned shard;
         uint32_t term;           /* of the shard */
         struct kube_client kube; /* of its own where a shard may be lost meanwhile */
@@ -72,6 +74,9 @@ struct manager {
         struct metrics_source metrics; /* what is read off when somebody asks */
         struct leader leader;
         struct shards *shards; /* NULL = one leads */
+        struct early *early;   /* NULL = nothing begins before the caches are filled */
+        bool caches_awaited;   /* they are filled, or were waited for as long as they are */
+        struct waitq awaited;
         shard_set
                 requeued; /* of what is handled now only keys of these are queued; 0 = of all that are ours */
         char identity[LEADER_IDENTITY_SIZE]; /* made up when none was given */
@@ -115,6 +120,18 @@ int64_t manager_arriving_of(const struct manager *m, shard_set of); /* for keys 
 /* `unanswered_ms`: where it is noted when there was no answer. */
 void manager_count_request(struct manager *m, const struct kube_counted *c, int64_t *unanswered_ms);
 int manager_relist(struct manager *m, struct error *err); /* every cache, while it stays in use */
+/* ---- early.c: NULL options.early, and nothing of it does anything ---- */
+struct early *early_new(struct manager *m);
+struct early *early_free(struct early *e);
+void early_options(struct manager *m, struct informer_options *o); /* of a cache that is made */
+int early_start(struct manager *m);                                /* the leader begins; ERR_NO_MEMORY */
+void early_stop(struct manager *m);                                /* and ends */
+/* Somebody waits for what comes of a placement. */
+void early_want(struct manager *m, const char *placement);
+bool early_may_begin(struct running *r, const char *key);
+/* Whether what an index has under a value is all there is, though the cache is not filled. */
+int early_holds(struct manager *m, struct informer *i, const char *index, const char *value, bool *ret,
+                struct error *err);
 /* ---- frame_metrics.c ---- */
 void frame_metrics_begin(struct manager *m);
 void frame_queue_metrics(struct metrics *m, const char *controller, struct queue_options *ret);

@@ -2,6 +2,8 @@
  *
  *     wait for caches -> [lead: acquire -> run controllers -> hold] -> drain -> release
  *
+ * or, where something may be worked on early (early.c), the lease at once, and all else once they are filled.
+ *
  * A cache that cannot be filled holds up its own controllers alone, and reads from it fail instead of finding
  * nothing. Until it leads a manager keeps its caches warm. Losing the lease ends it:
  * spec/membership-webhooks-charts.md 7.1.7. */
@@ -37,6 +39,12 @@ static void count_request(void *ctx, const struct kube_counted *c)
         manager_count_request(m, c, &m->unanswered_ms);
 }
 
+/* Who shares the keys out takes each share over with caches that were listed anew. */
+static bool begins_early(const struct manager_options *o)
+{
+        return o->n_early > 0 && o->shards == 0;
+}
+
 struct manager *manager_new(const struct manager_options *o, struct fiber_group *group, struct error *err)
 {
         struct manager *m = NEW(struct manager);
@@ -68,7 +76,9 @@ struct manager *manager_new(const struct manager_options *o, struct fiber_group 
                 m->events = event_recorder_new(o->kube, m->group, o->component);
         if (m->group && o->shards > 0)
                 m->shards = frame_shards_new(m);
-        if (!m->group || !m->events || (o->shards > 0 && !m->shards)) {
+        if (begins_early(o))
+                m->early = early_new(m);
+        if (!m->group || !m->events || (o->shards > 0 && !m->shards) || (begins_early(o) && !m->early)) {
                 error_no_memory(err);
                 return manager_free(m);
         }
@@ -98,6 +108,7 @@ int manager_add_informer(struct manager *m, const struct informer_options *o, st
         if (!own.interns)
                 own.interns = m->options.interns;
         own.metrics = m->options.metrics;
+        early_options(m, &own);
         if (vec_reserve(&m->caches, m->caches.n + 1) < 0)
                 return ERR_NO_MEMORY;
         i = informer_new(m->options.kube, m->group, &own);
@@ -342,6 +353,7 @@ int running_await_caches(struct running *r)
 static int start_controllers(struct manager *m)
 {
         m->governing = true;
+        TRY(early_start(m));
         vec_for_each(&m->running, r)
                 if ((*r)->n_watched == (*r)->controller->n_watches && running_start(*r) < 0)
                         return ERR_NO_MEMORY;
@@ -357,6 +369,7 @@ static void stop_controllers(struct manager *m)
 
         m->governing = false;
         fiber_mask_cancel(l);
+        early_stop(m);
         vec_for_each(&m->running, r)
                 (*r)->stopping = true;
         for (size_t i = 0; i < m->running.n; i++)
@@ -521,6 +534,26 @@ static void release_lease(struct manager *m)
                 leader_release(&m->leader);
 }
 
+static void await_caches(void *ctx)
+{
+        struct manager *m = ctx;
+
+        if (wait_for_caches(m) == ERR_CANCELLED)
+                return;
+        m->caches_awaited = true;
+        waitq_wake_all(&m->awaited);
+}
+
+/* Who begins early has the lease first. */
+static int begin_with_caches(struct manager *m, struct error *err)
+{
+        if (m->early)
+                return fiber_spawn(m->group, "caches", await_caches, m) ? 0 : error_no_memory(err);
+        TRY(wait_for_caches(m));
+        m->caches_awaited = true;
+        return 0;
+}
+
 int manager_run(struct manager *m, struct error *err)
 {
         int code = 0;
@@ -528,7 +561,7 @@ int manager_run(struct manager *m, struct error *err)
         if (!fiber_spawn(m->group, "lost-keys", lost_keys_run, m))
                 code = error_no_memory(err);
         if (code == 0)
-                code = wait_for_caches(m);
+                code = begin_with_caches(m, err);
         if (code == 0)
                 code = m->shards ? share(m, err) : lead(m, err);
         if (m->options.lease_name && !m->shards)
@@ -550,6 +583,7 @@ struct manager *manager_free(struct manager *m)
         shards_free(m->shards);
         if (m->group)
                 fiber_group_end(m->group);
+        early_free(m->early);
         vec_for_each(&m->running, r)
                 running_free(*r);
         vec_free(&m->running);
@@ -601,170 +635,4 @@ size_t manager_queued(const struct manager *m)
         vec_for_each(&m->running, r)
                 n += work_queue_depth((*r)->queue) + work_queue_active((*r)->queue);
         return n;
-}
-
-/* ---- inside reconciles ---- */
-
-static void unref(void *p)
-{
-        object_unref(p);
-}
-
-/* What is not in a cache that is not filled yet is not absent. */
-static int filled_cache(struct reconcile *rc, const struct kind *kind, const char *ns, struct informer **ret)
-{
-        struct informer *i = manager_find_informer(rc->manager, kind, ns);
-
-        ASSERT(i);
-        if (!informer_synced(i))
-                return error_set(rc->err, ERR_RETRY, "the cache of %s is not filled yet", kind->plural);
-        *ret = i;
-        return 0;
-}
-
-int cache_get(struct reconcile *rc, const struct kind *kind, const char *ns, const char *name,
-              const struct object **ret)
-{
-        struct informer *i;
-
-        TRY(filled_cache(rc, kind, ns, &i));
-        return informer_read(i, ns, name, rc->arena, ret) < 0 ? error_no_memory(rc->err) : 0;
-}
-
-int cache_has(struct reconcile *rc, const struct kind *kind, const char *ns, const char *name, bool *ret)
-{
-        struct informer *i;
-
-        TRY(filled_cache(rc, kind, ns, &i));
-        *ret = informer_has(i, ns, name);
-        return 0;
-}
-
-int cache_by_index(struct reconcile *rc, const struct kind *kind, const char *index, const char *value,
-                   struct object_list *ret)
-{
-        struct informer *i;
-
-        TRY(filled_cache(rc, kind, NULL, &i));
-        return informer_by_index(i, index, value, rc->arena, ret) < 0 ? error_no_memory(rc->err) : 0;
-}
-
-int cache_list(struct reconcile *rc, const struct kind *kind, struct object_list *ret)
-{
-        struct informer *i;
-
-        TRY(filled_cache(rc, kind, NULL, &i));
-        return informer_list(i, rc->arena, ret) < 0 ? error_no_memory(rc->err) : 0;
-}
-
-int cache_for_each(struct reconcile *rc, const struct kind *kind,
-                   int (*fn)(void *ctx, const struct object *o), void *ctx)
-{
-        struct informer *i;
-        int code;
-
-        TRY(filled_cache(rc, kind, NULL, &i));
-        code = informer_for_each(i, fn, ctx);
-        return code == ERR_NO_MEMORY ? error_no_memory(rc->err) : code;
-}
-
-/* The server's answer goes to the cache and, if wanted, to the caller for the length of the reconcile. */
-static int take_answer(struct reconcile *rc, struct informer *i, struct object *block,
-                       const struct object **ret)
-{
-        if (i)
-                informer_observe(i, block);
-        if (arena_defer(rc->arena, unref, block) < 0)
-                return error_no_memory(rc->err);
-        if (ret)
-                *ret = block;
-        return 0;
-}
-
-static struct kube_block_options block_options(struct reconcile *rc, struct informer *i)
-{
-        return (struct kube_block_options){ i ? informer_flags(i) : DECODE_FULL,
-                                            rc->manager->options.interns };
-}
-
-/* The cache is behind, and its watch may be stalled: what the server has now goes into the cache, so that the
- * retry computes from it instead of meeting the same conflict again. */
-static void refresh(struct reconcile *rc, struct informer *i, const struct object *o,
-                    const struct kube_block_options *b)
-{
-        struct object *block;
-
-        if (!i || kube_get_block(rc->kube, o->kind, o->meta.ns, o->meta.name, b, &block, NULL) < 0)
-                return;
-        informer_observe(i, block);
-        object_unref(block);
-}
-
-/* The cache still holds the state that a write was decided from, or nothing, as far as there is memory to
- * tell. */
-static bool knows_no_newer(const struct informer *i, const struct object *o)
-{
-        AUTO_ARENA struct arena arena = ARENA_INIT;
-        const struct object *known = NULL;
-
-        return !i || informer_read(i, o->meta.ns, o->meta.name, &arena, &known) < 0 || !known ||
-               text_equal(known->meta.resource_version, o->meta.resource_version);
-}
-
-/* `code` is that of a write of `o`. A newer state that has come meanwhile is what the retry sees. */
-static int note_failure(struct reconcile *rc, const struct informer *i, const struct object *o, int code)
-{
-        if (code < 0 && rc->running && !error_is_refusal(rc->err) && knows_no_newer(i, o))
-                running_doubt(rc->running, rc->key, o);
-        return code;
-}
-
-int rc_create(struct reconcile *rc, const struct object *o, const struct object **ret)
-{
-        struct informer *i = manager_find_informer(rc->manager, o->kind, o->meta.ns);
-        struct kube_block_options b = block_options(rc, i);
-        struct object *block;
-        int code = kube_create_block(rc->kube, o, &b, &block, rc->err);
-
-        if (code == ERR_EXISTS) /* perhaps our own, and its answer was lost */
-                refresh(rc, i, o, &b);
-        return code < 0 ? note_failure(rc, i, o, code) : take_answer(rc, i, block, ret);
-}
-
-int rc_patch_diff(struct reconcile *rc, const struct object *now, const struct object *wanted,
-                  enum object_part part, const struct object **ret)
-{
-        struct informer *i = manager_find_informer(rc->manager, now->kind, now->meta.ns);
-        struct kube_block_options b = block_options(rc, i);
-        struct object *block;
-
-        int code = kube_patch_diff_block(rc->kube, now, wanted, part, &b, &block, rc->err);
-
-        if (code == ERR_CONFLICT)
-                refresh(rc, i, now, &b);
-        if (code < 0)
-                return note_failure(rc, i, now, code);
-        if (block)
-                return take_answer(rc, i, block, ret);
-        if (ret)
-                *ret = now;
-        return 0;
-}
-
-int rc_delete_any_version(struct reconcile *rc, const struct object *o)
-{
-        const struct informer *i = manager_find_informer(rc->manager, o->kind, o->meta.ns);
-
-        return note_failure(rc, i, o, kube_delete(rc->kube, o, false, rc->err));
-}
-
-int rc_delete(struct reconcile *rc, const struct object *o)
-{
-        struct informer *i = manager_find_informer(rc->manager, o->kind, o->meta.ns);
-        struct kube_block_options b = block_options(rc, i);
-        int code = kube_delete(rc->kube, o, true, rc->err);
-
-        if (code == ERR_CONFLICT)
-                refresh(rc, i, o, &b);
-        return note_failure(rc, i, o, code);
 }

@@ -336,12 +336,8 @@ static double lasted(const struct work_queue *q, struct entry *e)
         return (double)took / 1e6;
 }
 
-int work_queue_get(struct work_queue *q, int64_t deadline_ms, const char **ret_key)
+static void begin(struct work_queue *q, struct entry *e, const char **ret_key)
 {
-        struct entry *e;
-
-        while (!(e = take_waiting(q)))
-                TRY(waitq_wait(q->loop, &q->getters, deadline_ms));
         e->waiting = false;
         e->active = true;
         q->n_waiting--;
@@ -349,7 +345,40 @@ int work_queue_get(struct work_queue *q, int64_t deadline_ms, const char **ret_k
         series_observe(q->options.waited, lasted(q, e));
         drop_alarm(q, e->own);
         *ret_key = e->key;
+}
+
+int work_queue_get(struct work_queue *q, int64_t deadline_ms, const char **ret_key)
+{
+        struct entry *e;
+
+        while (!(e = take_waiting(q)))
+                TRY(waitq_wait(q->loop, &q->getters, deadline_ms));
+        begin(q, e, ret_key);
         return 0;
+}
+
+int work_queue_get_fitting(struct work_queue *q, bool (*fits)(void *ctx, const char *key), void *ctx,
+                           const char **ret_key)
+{
+        for (unsigned p = 0; p < QUEUE_LOW; p++)
+                list_for_each(e, &q->waiting[p], struct entry, node) {
+                        if (!fits(ctx, e->key))
+                                continue;
+                        list_remove(&e->node);
+                        begin(q, e, ret_key);
+                        return 0;
+                }
+        return ERR_NOT_FOUND;
+}
+
+int work_queue_wait(struct work_queue *q)
+{
+        return waitq_wait(q->loop, &q->getters, DEADLINE_NONE);
+}
+
+void work_queue_wake(struct work_queue *q)
+{
+        waitq_wake_all(&q->getters);
 }
 
 void work_queue_done(struct work_queue *q, const char *key)

@@ -39,6 +39,12 @@ void work_queue_forget(struct work_queue *q, const char *key); /* resets its bac
 /* Parks for the next key; *ret_key is valid until work_queue_done. 0, ERR_CANCELLED, ERR_TIMEOUT, ERR_CLOSED.
  */
 int work_queue_get(struct work_queue *q, int64_t deadline_ms, const char **ret_key);
+/* The first key that fits, of any class but QUEUE_LOW. 0, or ERR_NOT_FOUND: none does now. Does not park. */
+int work_queue_get_fitting(struct work_queue *q, bool (*fits)(void *ctx, const char *key), void *ctx,
+                           const char **ret_key);
+/* Parks until another key waits, or work_queue_wake(). 0 or ERR_CANCELLED. */
+int work_queue_wait(struct work_queue *q);
+void work_queue_wake(struct work_queue *q);
 void work_queue_done(struct work_queue *q, const char *key); /* re-queues if it was added meanwhile */
 /* A number that goes with a key as long as the queue knows it: which share of all keys it is of. 0 at first,
  * below 64. */

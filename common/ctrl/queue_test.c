@@ -511,9 +511,39 @@ static void what_is_asked_for_during_a_reconcile_keeps_its_urgency(void **state)
         with_queue(body_urgency_while_active);
 }
 
+static bool begins_with_a(void *ctx, const char *key)
+{
+        return key[0] == 'a';
+}
+
+static void body_fitting(struct fixture *f)
+{
+        const char *key;
+
+        work_queue_add(f->queue, "a-backlog", QUEUE_LOW);
+        work_queue_add(f->queue, "b", QUEUE_HIGH);
+        work_queue_add(f->queue, "a-retry", QUEUE_NORMAL);
+        work_queue_add(f->queue, "a-edit", QUEUE_HIGH);
+        assert_int_equal(work_queue_get_fitting(f->queue, begins_with_a, NULL, &key), 0);
+        assert_string_equal(key, "a-edit");
+        work_queue_done(f->queue, key);
+        assert_int_equal(work_queue_get_fitting(f->queue, begins_with_a, NULL, &key), 0);
+        assert_string_equal(key, "a-retry");
+        work_queue_done(f->queue, key);
+        assert_int_equal(work_queue_get_fitting(f->queue, begins_with_a, NULL, &key), ERR_NOT_FOUND);
+        assert_int_equal(work_queue_depth(f->queue), 2);
+        assert_string_equal(get(f), "b");
+}
+
+static void a_key_that_fits_is_taken_before_others_but_not_from_the_backlog(void **state)
+{
+        with_queue(body_fitting);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
+                cmocka_unit_test(a_key_that_fits_is_taken_before_others_but_not_from_the_backlog),
                 cmocka_unit_test(a_key_added_twice_comes_once),
                 cmocka_unit_test(what_is_dropped_by_its_share_comes_no_more_and_leaves_nothing),
                 cmocka_unit_test(a_key_is_never_active_twice_and_an_add_meanwhile_is_not_lost),

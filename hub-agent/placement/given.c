@@ -128,10 +128,29 @@ static int note_work(void *ctx, const struct object *work)
         return 0;
 }
 
+static int note_listed_work(void *ctx, struct object *work)
+{
+        return note_work(ctx, work);
+}
+
+static int given_by_works_on_server(struct reconcile *rc, const struct object *placement, struct given *g)
+{
+        struct asking asking = { g, placement };
+        struct kube_list_options o = { .flags = DECODE_PROJECTION, .undecodable = pass_over };
+
+        o.label_selector = arena_printf(rc->arena, "%s=%s", LABEL_PARENT_PLACEMENT, placement->meta.name);
+        if (!o.label_selector)
+                return error_no_memory(rc->err);
+        return kube_list_resource(rc->kube, &work_kind, NULL, &o, note_listed_work, &asking, NULL, rc->err);
+}
+
+/* Who begins before all Works are in the cache asks for those of the placement. */
 int given_by_works(struct reconcile *rc, const struct object *placement, struct given *g)
 {
         struct asking asking = { g, placement };
 
+        if (!cache_is_filled(rc, &work_kind))
+                return given_by_works_on_server(rc, placement, g);
         return cache_for_each(rc, &work_kind, note_work, &asking);
 }
 

@@ -754,4 +754,5 @@ const struct controller intake_controller = {
         .watches = watches,
         .n_watches = ARRAY_LEN(watches),
         .reconcile = reconcile,
+        .early = EARLY_PLACEMENTS,
 };

@@ -317,4 +317,5 @@ const struct controller placement_status_controller = {
         .watches = watches,
         .n_watches = ARRAY_LEN(watches),
         .reconcile = reconcile,
+        .early = EARLY_PLACEMENTS,
 };

@@ -128,6 +128,7 @@ static int has_works(void *rc, const struct binding *b, bool *ret)
 {
         struct object_list works;
 
+        TRY(cache_await_filled(rc, &work_kind));
         TRY(list_works(rc, b, true, &works));
         *ret = works.n > 0;
         return 0;
@@ -363,4 +364,5 @@ const struct controller rollout_controller = {
         .watches = watches,
         .n_watches = ARRAY_LEN(watches),
         .reconcile = reconcile,
+        .early = EARLY_PLACEMENTS,
 };

@@ -552,4 +552,5 @@ const struct controller scheduler_controller = {
         .watches = watches,
         .n_watches = ARRAY_LEN(watches),
         .reconcile = reconcile,
+        .early = EARLY_PLACEMENTS,
 };

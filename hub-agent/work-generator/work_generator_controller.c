@@ -187,7 +187,7 @@ static struct outcome clean_up(struct pass *s)
         if (s->b->spec && cache_has(s->rc, &member_cluster_kind, NULL, or_empty(s->b->spec->target_cluster),
                                     &has_cluster) < 0)
                 return failed(s->rc->err);
-        if (list_works(s, true, &all) < 0)
+        if (cache_await_filled(s->rc, &work_kind) < 0 || list_works(s, true, &all) < 0)
                 return failed(s->rc->err);
         for (size_t i = 0; i < all.n; i++)
                 if (drop_work(s, all.at[i]) < 0)
@@ -399,7 +399,8 @@ static bool is_allowed(void *agent, const char *group, const char *version, cons
         return filter_api_allowed(&((struct hub_agent *)agent)->filters, group, version, kind);
 }
 
-/* A name that another placement's Work has is told, and tried again: that one may go. */
+/* A name that another placement's Work has is told, and tried again: that one may go. Before the cache is
+ * filled the server refuses the name, and with that the Work comes into the cache. */
 static int refuse_taken_names(struct pass *s, const struct work_plan *plan)
 {
         for (size_t i = 0; i < plan->n; i++) {
@@ -409,7 +410,7 @@ static int refuse_taken_names(struct pass *s, const struct work_plan *plan)
                 if (plan->at[i].now)
                         continue;
                 wanted = &plan->at[i].wanted->object;
-                TRY(cache_get(s->rc, &work_kind, wanted->meta.ns, wanted->meta.name, &other));
+                TRY(cache_find(s->rc, &work_kind, wanted->meta.ns, wanted->meta.name, &other));
                 owner = other ? work_of_another(s->rc->arena, other, s->b) : NULL;
                 if (owner)
                         return error_set(
@@ -739,5 +740,6 @@ const struct controller work_generator_controller = {
         .watches = watches,
         .n_watches = ARRAY_LEN(watches),
         .reconcile = reconcile,
+        .early = EARLY_OBJECTS,
         .concurrency = 100,
 };
