@@ -40,6 +40,7 @@ struct fleet {
         bool admission_policies;       /* the hub agents keep admission policies, and have the rights */
         bool guard_policies;           /* the hub has the chart's policies of the guard rail */
         bool rule_policies;            /* and those that say what the other webhooks say of one object */
+        unsigned list_page; /* objects that the hub agents ask for at a time, simulated; 0 = as usual */
         unsigned shards;    /* the hub agents share the placements in so many parts, and have the rights */
         bool webhooks;      /* the hub agents serve webhooks, and have the rights */
         bool resource_sets; /* the hub agents work on ResourceSets, and have the rights */

@@ -10,6 +10,8 @@
 #define WALK_SEEDS 25      /* in so many seeds on end every fault is aimed at every kind of write */
 #define AIMED_PER_MILLE 40 /* for each agent, kind of write and fault: the second or third is hit */
 #define AIMED_FIRST 2
+#define PAGE_GONE_PER_MILLE 15 /* further pages of lists: their version is too old */
+#define PAGE_MS 300            /* so much longer, at most, they are on their way */
 #define AIMED_LAST 3
 
 struct fault_rule {
@@ -108,9 +110,17 @@ static enum fault_kind aimed_at(const struct faults *f, const struct sender *s)
         return FAULT_KINDS;
 }
 
-static enum fault_kind by_chance(const struct faults *f, const struct sender *s, uint64_t key)
+static bool is_page(const struct http_request *rq)
+{
+        return strstr(rq->path, "&continue=") || strstr(rq->path, "?continue=");
+}
+
+static enum fault_kind by_chance(const struct faults *f, const struct sender *s, uint64_t key, bool page)
 {
         uint64_t at = draw(f, key, 2) % 1000;
+
+        if (page && draw(f, key, 10) % 1000 < PAGE_GONE_PER_MILLE)
+                return FAULT_GONE;
 
         for (unsigned k = 0; k < FAULT_KINDS; k++) {
                 const struct fault_rule *r = &rules[k];
@@ -206,7 +216,7 @@ static int fate(void *ctx, const struct http_request *rq)
                 return 0;
         f->fault = aimed_at(f, s);
         if (f->fault == FAULT_KINDS)
-                f->fault = by_chance(f, s, f->message);
+                f->fault = by_chance(f, s, f->message, is_page(rq));
         if (f->fault == FAULT_KINDS)
                 return 0;
         record(f, s, f->message, s->messages, f->fault);
@@ -228,13 +238,14 @@ static int64_t jitter(const struct faults *f, uint64_t key)
         return 1 + (int64_t)((at >> 32) % (at % 10 ? JITTER_MS : JITTER_RARE_MS));
 }
 
-static int64_t delay_of_request(struct faults *f)
+static int64_t delay_of_request(struct faults *f, const struct http_request *rq)
 {
         uint64_t key = mix(f->message, ++f->sent);
+        int64_t page = is_page(rq) ? (int64_t)(draw(f, key, 11) % PAGE_MS) : 0;
 
         if (f->fault == FAULT_SLOW)
                 return SLOW_MS + (int64_t)(draw(f, key, 5) % SLOW_MORE_MS);
-        return jitter(f, key);
+        return jitter(f, key) + page;
 }
 
 static int64_t delay_of_answer(struct faults *f, const struct http_request *rq)
@@ -257,7 +268,7 @@ static int64_t delay(void *ctx, const struct http_request *rq, bool answer)
 
         if (!f->on)
                 return 1;
-        return answer ? delay_of_answer(f, rq) : delay_of_request(f);
+        return answer ? delay_of_answer(f, rq) : delay_of_request(f, rq);
 }
 
 static bool cut_stream(void *ctx, const struct http_request *rq)

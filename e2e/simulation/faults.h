@@ -16,7 +16,7 @@ enum fault_kind {
         FAULT_BUSY,        /* 429 */
         FAULT_BROKEN,      /* 500, 503 */
         FAULT_SLOW,        /* seconds on its way */
-        FAULT_GONE,        /* watches: 410 */
+        FAULT_GONE,        /* watches, and further pages of lists: 410 */
         FAULT_STALL,       /* watches: one piece comes 40 s late */
         FAULT_CUT,         /* watches: the stream ends */
         FAULT_KINDS

@@ -27,7 +27,7 @@ static const char help[] =
         "  --hub-agents     hub agents, of which one leads (default by the seed, 1 or 2)\n"
         "  --shards         in so many parts hub agents share the placements (default by the seed: none, or "
         "2 to\n"
-        "                   8 from seed 7000000 on)\n"
+        "                   8 from seed 7000000 on, none again from 8000000 on)\n"
         "  --minutes        virtual minutes of play before the peace (default 3)\n"
         "  --trace          writes what users did, what went wrong and what the agents said, with virtual "
         "times\n"

@@ -217,13 +217,16 @@ const struct move_kind move_kinds[] = {
 
         /* where the page is played */
         { "run-gated", 8, move_run_gated, SEEDS_PAGE },
+        /* where lists are long */
+        { "edit-at-start", 50, move_edit_at_start, SEEDS_LISTS },
 };
 const size_t n_move_kinds = ARRAY_LEN(move_kinds);
 
 void moves_expect(struct coverage *c)
 {
         for (size_t i = 0; i < n_move_kinds; i++)
-                coverage_expect_move(c, move_kinds[i].name);
+                if (move_kinds[i].seeds != SEEDS_LISTS) /* it has seeds of its own */
+                        coverage_expect_move(c, move_kinds[i].name);
 }
 
 /* ---- drawing ---- */
@@ -249,6 +252,11 @@ bool moves_have_garden(uint64_t seed)
         return seed % GARDEN_EVERY == 4;
 }
 
+bool moves_have_lists(uint64_t seed)
+{
+        return seed >= MOVES_LISTS_SEEDS;
+}
+
 static struct draw begin_draw(uint64_t seed)
 {
         return (struct draw){ seed,
@@ -258,7 +266,8 @@ static struct draw begin_draw(uint64_t seed)
                                 [SEEDS_TABLES] = moves_have_tables(seed),
                                 [SEEDS_CHARTS] = moves_have_charts(seed),
                                 [SEEDS_GARDEN] = moves_have_garden(seed),
-                                [SEEDS_PAGE] = sim_page_is_played(seed) } };
+                                [SEEDS_PAGE] = sim_page_is_played(seed),
+                                [SEEDS_LISTS] = moves_have_lists(seed) } };
 }
 
 static bool is_played(const struct draw *w, unsigned kind)

@@ -37,8 +37,17 @@ struct player {
 };
 
 /* What not every seed plays: it costs, or needs many moves to tell a story. */
-enum move_seeds { SEEDS_ALL, SEEDS_BIG, SEEDS_SETS, SEEDS_TABLES, SEEDS_CHARTS, SEEDS_GARDEN, SEEDS_PAGE };
-#define MOVE_SEEDS (SEEDS_PAGE + 1)
+enum move_seeds {
+        SEEDS_ALL,
+        SEEDS_BIG,
+        SEEDS_SETS,
+        SEEDS_TABLES,
+        SEEDS_CHARTS,
+        SEEDS_GARDEN,
+        SEEDS_PAGE,
+        SEEDS_LISTS
+};
+#define MOVE_SEEDS (SEEDS_LISTS + 1)
 
 struct move_kind {
         const char *name; /* "override-change" */
@@ -58,6 +67,9 @@ void moves_expect(struct coverage *c);
 bool moves_have_tables(uint64_t seed); /* it plays ResourceSets */
 bool moves_have_charts(uint64_t seed); /* and charts */
 bool moves_have_garden(uint64_t seed); /* and a Git repository */
+/* From here on lists of the hub agents come in many pages, and users edit while one begins. */
+#define MOVES_LISTS_SEEDS 8000000
+bool moves_have_lists(uint64_t seed);
 
 /* The list of a seed: `ms` long. mem_free it. */
 struct move *moves_draw(uint64_t seed, int64_t ms, unsigned members, size_t *ret_n);

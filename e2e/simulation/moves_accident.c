@@ -120,6 +120,58 @@ int moves_restart_hub(struct player *p, struct error *err)
         return 0;
 }
 
+/* ---- users, while a hub agent begins ---- */
+
+static bool is_hub_agent(const struct player *p, unsigned index)
+{
+        return index == 0 || index > p->fleet->n_members;
+}
+
+/* All that run, or all that were made to end. *ret_any: there was one. */
+static int set_hub_agents(struct player *p, bool run, bool hard, bool *ended, bool *ret_any,
+                          struct error *err)
+{
+        for (unsigned i = 0; i < n_agents(p); i++) {
+                if (!is_hub_agent(p, i) || (run ? !ended[i] : p->agent_down[i]))
+                        continue;
+                *ret_any = ended[i] = true;
+                TRY(run ? start(p, i, err) : stop(p, i, hard, err));
+        }
+        return 0;
+}
+
+static int edit(struct player *p, struct dice *d, struct error *err)
+{
+        static int (*const edits[])(struct player *, struct dice *, struct error *) = {
+                move_policy,  move_count,  move_policy, move_count,          move_place,
+                move_unplace, move_change, move_select, move_rolling_update, move_relabel
+        };
+
+        return edits[dice_below(d, ARRAY_LEN(edits))](p, d, err);
+}
+
+/* Edits before it begins, and while it lists what there is; it may end in the middle of that and begin
+ * again. */
+int move_edit_at_start(struct player *p, struct dice *d, struct error *err)
+{
+        bool ended[ARRAY_LEN(p->agent_down)] = { 0 }, any = false;
+        unsigned rounds = 1 + (unsigned)dice_below(d, 3);
+
+        for (unsigned i = 0; i < rounds; i++) {
+                TRY(set_hub_agents(p, false, dice_percent(d, 50), ended, &any, err));
+                if (!any)
+                        return 0;
+                TRY(edit(p, d, err));
+                TRY(edit(p, d, err));
+                TRY(set_hub_agents(p, true, false, ended, &any, err));
+                TRY(fiber_sleep(p->fleet->world->loop, (int64_t)dice_below(d, 4000)));
+                if (dice_percent(d, 50))
+                        TRY(edit(p, d, err));
+                TRY(fiber_sleep(p->fleet->world->loop, (int64_t)dice_below(d, 4000)));
+        }
+        return 1;
+}
+
 /* ---- networks ---- */
 
 static int set_link(struct player *p, unsigned index, bool up, struct error *err)

@@ -186,6 +186,7 @@ MOVE_PLAY(move_stop_member);
 MOVE_PLAY(move_kill_member);
 MOVE_PLAY(move_stop_hub_agent);
 MOVE_PLAY(move_kill_hub_agent);
+MOVE_PLAY(move_edit_at_start);
 MOVE_PLAY(move_start_agent);
 MOVE_PLAY(move_cut_link);
 MOVE_PLAY(move_heal_link);

@@ -207,6 +207,12 @@ static int open_page(struct run *r, struct error *err)
         return sim_page_open(&o, &r->page, err);
 }
 
+/* Lists of many pages take as long as those of a large hub. */
+static unsigned list_page_of(uint64_t seed)
+{
+        return moves_have_lists(seed) ? 1 + (unsigned)(seed % 3) : 0;
+}
+
 static int open_fleet(struct run *r, struct error *err)
 {
         struct sim_fleet_options o = { .loop = r->loop,
@@ -226,6 +232,7 @@ static int open_fleet(struct run *r, struct error *err)
         TRY(sim_fleet_open(&o, &r->player.fleet, err));
         r->player.fleet->member_flags = member_flags;
         r->player.fleet->shards = r->plan->shards;
+        r->player.fleet->list_page = list_page_of(r->plan->seed);
         r->player.fleet->webhooks = r->plan->seed % 2;
         r->player.fleet->guard_policies = r->plan->seed / 2 % 2;
         r->player.fleet->rule_policies = r->plan->seed % 4 == 0;
@@ -367,7 +374,7 @@ void run_plan_draw(struct run_plan *p)
 
         if (p->members == 0)
                 p->members = is_large ? many : few;
-        if (p->seed >= RUN_SHARDED_SEEDS && p->shards == 0)
+        if (p->seed >= RUN_SHARDED_SEEDS && !moves_have_lists(p->seed) && p->shards == 0)
                 p->shards = 2 + (unsigned)dice_below(&dice, 7);
         if (p->hub_agents == 0)
                 p->hub_agents = p->shards ? 2 + dice_percent(&dice, 50) : two ? 2 : 1;

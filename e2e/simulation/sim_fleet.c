@@ -269,6 +269,7 @@ static void run_hub_agent(void *ctx)
                                        .hub = &a->hub,
                                        .leader_election = true,
                                        .shards = a->sim->fleet.shards,
+                                       .list_page = a->sim->fleet.list_page,
                                        .identity = a->name,
                                        .metrics_port = -1,
                                        .health_port = -1,
