@@ -220,8 +220,8 @@ struct watch_event {
         struct slice object;
 };
 
-static int read_event(struct decoder *d, int (*pass)(struct scanner *s, struct slice *ret),
-                      struct watch_event *ret)
+/* The object's text is checked by who decodes it. */
+static int read_event(struct decoder *d, struct watch_event *ret)
 {
         struct scanner *s = &d->scan;
         enum scan_token t = scan_next(s);
@@ -232,7 +232,7 @@ static int read_event(struct decoder *d, int (*pass)(struct scanner *s, struct s
                 if (scan_key_is(s, "type")) {
                         TRY(watch_type_of(d, &ret->type, &ret->is_error));
                         ret->has_type = true;
-                } else if (pass(s, scan_key_is(s, "object") ? &ret->object : NULL) < 0) {
+                } else if (scan_skip_unchecked(s, scan_key_is(s, "object") ? &ret->object : NULL) < 0) {
                         return decode_failed(d);
                 }
         }
@@ -250,7 +250,7 @@ int object_decode_watch_event(const struct kind *kind, struct slice line, enum d
         struct decoder d = { .err = err };
         struct watch_event event = { 0 };
         scan_init(&d.scan, line);
-        TRY(read_event(&d, scan_skip, &event));
+        TRY(read_event(&d, &event));
         if (event.is_error)
                 return object_decode_status(event.object, err);
         TRY(object_decode(kind, event.object, flags, interns, ret, err));
@@ -264,7 +264,7 @@ int object_decode_watch_identity(const struct kind *kind, struct slice line, enu
         struct decoder d = { .err = err };
         struct watch_event event = { 0 };
         scan_init(&d.scan, line);
-        TRY(read_event(&d, scan_skip_unchecked, &event));
+        TRY(read_event(&d, &event));
         if (event.is_error)
                 return object_decode_status(event.object, err);
         TRY(decode_identity(kind, event.object, ret, err));

@@ -318,6 +318,12 @@ static void what_is_no_event_is_refused(void **state)
                                              "{\"type\":\"RENAMED\",\"object\":{}}",
                                              "{\"type\":7,\"object\":{}}",
                                              "{\"type\":\"ADDED\",\"object\":{\"spec\":1}}",
+                                             "{\"type\":\"ADDED\",\"object\":{\"x\":tru}}",
+                                             "{\"type\":\"ADDED\",\"object\":{\"x\":1,}}",
+                                             "{\"type\":\"ADDED\",\"object\":{\"x\":[1}}}",
+                                             "{\"type\":\"ADDED\",\"object\":{\"x\":\"\\q\"}}",
+                                             "{\"type\":\"ADDED\",\"object\":{\"x\":\"}}",
+                                             "{\"type\":\"ADDED\",\"object\":{}}}",
                                              "{\"type\":\"ERROR\",\"object\":5}",
                                              "{\"type\":\"ADDED\",\"object\":{}}x" };
         for (size_t i = 0; i < ARRAY_LEN(texts); i++) {

@@ -5,6 +5,8 @@
 #include "common/base/limits.h"
 #include "common/base/memory.h"
 
+#define PRINTF_TRY_BYTES 1024
+
 /* Under sanitizers poisoned bytes follow each allocation, and behind a list they are one element and more:
  * who reads or writes behind the end is told, instead of meeting whatever was allocated next. */
 #ifdef ARGOSY_ASAN
@@ -123,14 +125,18 @@ void *arena_memdup(struct arena *a, const void *p, size_t n)
         return copy;
 }
 
+/* As mem_printf(). */
 char *arena_printf(struct arena *a, const char *fmt, ...)
 {
+        char first_try[PRINTF_TRY_BYTES];
         va_list args, again;
         va_start(args, fmt);
         va_copy(again, args);
-        int n = vsnprintf(NULL, 0, fmt, args);
+        int n = vsnprintf(first_try, sizeof(first_try), fmt, args);
         char *text = n < 0 ? NULL : take(a, (size_t)n + 1, 1, GAP(0));
-        if (text)
+        if (text && (size_t)n < sizeof(first_try))
+                memcpy(text, first_try, (size_t)n + 1);
+        else if (text)
                 vsnprintf(text, (size_t)n + 1, fmt, again);
         va_end(again);
         va_end(args);

@@ -3,6 +3,8 @@
 #include <malloc.h>
 #include <stdarg.h>
 
+#define PRINTF_TRY_BYTES 1024
+
 /* What was counted. The counters are the one piece of process-wide state: the heap itself is process-wide. */
 struct counts {
         uint64_t allocations, frees, live_bytes;
@@ -118,14 +120,18 @@ char *mem_strdup(const char *s)
         return mem_strndup(s, strlen(s));
 }
 
+/* Most texts fit into what is tried first: they are formatted once. */
 char *mem_printf(const char *fmt, ...)
 {
+        char first_try[PRINTF_TRY_BYTES];
         va_list args, again;
         va_start(args, fmt);
         va_copy(again, args);
-        int n = vsnprintf(NULL, 0, fmt, args);
+        int n = vsnprintf(first_try, sizeof(first_try), fmt, args);
         char *text = n < 0 ? NULL : mem_alloc((size_t)n + 1);
-        if (text)
+        if (text && (size_t)n < sizeof(first_try))
+                memcpy(text, first_try, (size_t)n + 1);
+        else if (text)
                 vsnprintf(text, (size_t)n + 1, fmt, again);
         va_end(again);
         va_end(args);

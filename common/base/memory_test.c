@@ -125,6 +125,21 @@ static void an_arena_is_aligned_limited_and_runs_its_defers_backwards(void **sta
         assert_string_equal(arena_printf(&a, "%s-%d", "x", 5), "x-5");
 }
 
+static void texts_of_every_length_are_formatted_whole(void **state)
+{
+        AUTO_ARENA struct arena a = ARENA_INIT;
+
+        for (int n = 1; n < 3000; n++) {
+                AUTO_FREE char *own = mem_printf("%0*d", n, 7);
+                const char *text = arena_printf(&a, "%0*d", n, 7);
+
+                assert_non_null(own);
+                assert_int_equal(strlen(own), n);
+                assert_int_equal(own[n - 1], '7');
+                assert_string_equal(text, own);
+        }
+}
+
 static void of_an_arena_whose_allocations_stand_apart_each_fails_alone(void **state)
 {
         for (uint64_t n = 1; n <= 4; n++) {
@@ -377,6 +392,7 @@ int main(void)
                 cmocka_unit_test(threads_are_counted_together),
                 cmocka_unit_test(what_another_thread_frees_is_gone),
                 cmocka_unit_test(an_arena_is_aligned_limited_and_runs_its_defers_backwards),
+                cmocka_unit_test(texts_of_every_length_are_formatted_whole),
                 cmocka_unit_test(of_an_arena_whose_allocations_stand_apart_each_fails_alone),
                 cmocka_unit_test(sanitizers_see_who_touches_what_is_behind_the_end_of_a_list),
                 cmocka_unit_test(a_buffer_keeps_its_first_failure),

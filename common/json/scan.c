@@ -381,7 +381,7 @@ int scan_skip(struct scanner *s, struct slice *ret)
 /* Behind a string whose opening quote is at p; NULL if it does not end. */
 static const char *behind_string(const char *p, const char *end)
 {
-        for (p++; p < end && *p != '"'; p++)
+        for (p = skip_plain(p + 1, end); p < end && *p != '"'; p = skip_plain(p + 1, end))
                 p += *p == '\\' && p + 1 < end;
         return p < end ? p + 1 : NULL;
 }
