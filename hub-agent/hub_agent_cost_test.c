@@ -32,7 +32,7 @@ static int64_t wait_for_turn(void *ctx, const struct http_request *rq, bool answ
 
         if (b->probe_ms > 0 && answer && text_starts_with(rq->path, "/readyz"))
                 return b->probe_ms;
-        if (!b->loop || answer || rq->priority == HTTP_WATCH)
+        if (!b->loop || answer || rq->priority != HTTP_NORMAL)
                 return 0;
         b->free_at_ms = MAX(b->free_at_ms, now) + BUSY_REQUEST_MS;
         return b->free_at_ms - now;

@@ -31,6 +31,9 @@ struct informer_options {
         const char *field_selector; /* NULL = all */
         enum decode_flags flags;
         struct intern_table *interns;
+        /* Events may come half a second late when there are many: what many agents write all the time is read
+         * in batches then. */
+        bool unhurried;
         /* Told of an added or changed object before the cache takes it, with the whole watch event as text:
          * for who wants what the projection leaves out without reading the object again. Must not park; what
          * it cannot use it leaves. Objects of lists do not come this way. NULL = nobody. */

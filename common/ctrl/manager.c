@@ -163,14 +163,16 @@ static struct running *running_free(struct running *r)
         return NULL;
 }
 
-static struct informer *watched_cache(struct manager *m, const struct controller *c, const struct kind *kind)
+static struct informer *watched_cache(struct manager *m, const struct controller *c, const struct watch *w)
 {
-        const struct informer_options o = { .kind = kind, .flags = DECODE_PROJECTION };
-        struct informer *i = c->optional ? manager_find_informer(m, kind, NULL) : manager_informer(m, kind);
+        const struct informer_options o = { .kind = w->kind,
+                                            .flags = DECODE_PROJECTION,
+                                            .unhurried = w->unhurried };
+        struct informer *i = manager_find_informer(m, w->kind, NULL);
 
-        if (!i && c->optional && manager_add_informer(m, &o, &i) < 0)
+        if (!i && manager_add_informer(m, &o, &i) < 0)
                 return NULL;
-        if (i && !c->optional)
+        if (!c->optional)
                 manager_await_informer(m, i);
         return i;
 }
@@ -181,7 +183,7 @@ static int watch_all(struct manager *m, struct running *r)
         const struct controller *c = r->controller;
 
         for (; r->n_watched < c->n_watches; r->n_watched++) {
-                struct informer *informer = watched_cache(m, c, c->watches[r->n_watched].kind);
+                struct informer *informer = watched_cache(m, c, &c->watches[r->n_watched]);
 
                 if (!informer ||
                     informer_add_handler(informer, frame_handle_event, &r->watches[r->n_watched]) < 0)

@@ -370,7 +370,11 @@ static int watch_stream(struct reflector *r, struct http_stream *s)
 
 static int watch_once(struct reflector *r)
 {
-        struct loop *l = r->i->kube->world->loop;
+        struct informer *i = r->i;
+        struct loop *l = i->kube->world->loop;
+        struct kube_watch w = { .plural = i->resource.plural,
+                                .metadata_only = i->options.resource != NULL,
+                                .unhurried = i->options.unhurried };
         struct http_stream *s = NULL;
         AUTO_BUF struct buf path;
         int64_t opened_ms;
@@ -378,8 +382,8 @@ static int watch_once(struct reflector *r)
 
         buf_init(&path, 65536);
         TRY(watch_path(r, &path));
-        TRY(kube_watch_open(r->i->kube, r->i->resource.plural, path.data, r->i->options.resource != NULL, &s,
-                            &r->err));
+        w.path = path.data;
+        TRY(kube_watch_open(i->kube, &w, &s, &r->err));
         opened_ms = loop_now_ms(l);
         code = watch_stream(r, s);
         http_stream_close(s);

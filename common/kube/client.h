@@ -148,7 +148,13 @@ int kube_path(struct buf *b, const struct kube_resource *r, const char *ns, cons
 bool kube_answer_is_html(const struct http_response *r); /* whatever its status */
 /* Turns a non-2xx answer into an error; HTML and other strangers get a sentence of their own. */
 int kube_status_error(const struct http_response *r, const char *what, struct error *err);
-/* Opens a watch; the path has its query. A refusal is an error in the server's words, and reported and
- * counted as that of any other request. */
-int kube_watch_open(struct kube_client *k, const char *plural, const char *path, bool metadata_only,
-                    struct http_stream **ret, struct error *err);
+struct kube_watch {
+        const char *plural;
+        const char *path; /* with its query */
+        bool metadata_only;
+        bool unhurried; /* HTTP_WATCH_UNHURRIED */
+};
+/* Opens a watch. A refusal is an error in the server's words, and reported and counted as that of any other
+ * request. */
+int kube_watch_open(struct kube_client *k, const struct kube_watch *w, struct http_stream **ret,
+                    struct error *err);

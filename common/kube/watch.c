@@ -22,25 +22,26 @@ static bool is_watch(const struct http_stream *s)
         return s->status == 200 && !kube_answer_is_html(&(struct http_response){ .headers = s->headers });
 }
 
-int kube_watch_open(struct kube_client *k, const char *plural, const char *path, bool metadata_only,
-                    struct http_stream **ret, struct error *err)
+int kube_watch_open(struct kube_client *k, const struct kube_watch *w, struct http_stream **ret,
+                    struct error *err)
 {
         struct loop *l = k->world->loop;
-        struct http_header accept = { "Accept", metadata_only ? KUBE_ACCEPT_METADATA : "application/json" };
+        struct http_header accept = { "Accept",
+                                      w->metadata_only ? KUBE_ACCEPT_METADATA : "application/json" };
         struct http_request rq = { .endpoint = k->endpoint,
                                    .method = "GET",
-                                   .path = path,
+                                   .path = w->path,
                                    .headers = { &accept, 1 },
                                    .deadline_ms = loop_now_ms(l) + KUBE_CALL_DEADLINE_MS,
-                                   .priority = HTTP_WATCH };
-        struct kube_attempt attempt = { "WATCH", path, loop_now_ms(l) };
+                                   .priority = w->unhurried ? HTTP_WATCH_UNHURRIED : HTTP_WATCH };
+        struct kube_attempt attempt = { "WATCH", w->path, loop_now_ms(l) };
         struct http_stream *s = NULL;
         int64_t begin = loop_now_us(l);
         int code = http_stream_open(k->world->transport, &rq, &s, err);
 
         if (k->count)
                 k->count(k->count_ctx,
-                         &(struct kube_counted){ "watch", plural, "GET", k->endpoint,
+                         &(struct kube_counted){ "watch", w->plural, "GET", k->endpoint,
                                                  code < 0 ? 0 : s->status, loop_now_us(l) - begin });
         if (code == 0 && !is_watch(s)) {
                 code = refused(k, s, err);

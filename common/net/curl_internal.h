@@ -29,6 +29,8 @@ struct curl_multi {
         size_t n, streams; /* transfers under way; how many one HTTP/2 connection takes */
         struct waitq connected;
         struct list touched; /* transfers whose fibers are to wake */
+        int64_t rest_ms;     /* of a socket that was read often (HTTP_WATCH_UNHURRIED); 0 = it has none */
+        struct curl_socket *acting; /* libcurl is told of; NULL when it had it closed */
 };
 
 /* All connections of one identity to one server. Two endpoints share a pool only if all that they are is
@@ -37,15 +39,18 @@ struct curl_pool {
         struct list node; /* on curl_transport.pools */
         struct loop *loop;
         uint64_t key[2];
-        struct curl_multi multi[2]; /* by enum http_priority: a watch never starves a request */
+        struct curl_multi multi[3]; /* by enum http_priority: a watch never starves a request */
         size_t transfers;
         bool dead; /* libcurl gives a multi up for good when one of our callbacks fails: no new requests here
                     */
         int64_t last_used_ms;
 };
 
+#define CURL_REST_MS 500 /* http.h: twice a second */
+
 struct curl_transport {
         struct http_transport base;
+        int64_t rest_ms;
         struct world *world;
         struct list pools;
 };
@@ -81,6 +86,9 @@ struct curl_transfer {
 /* NULL and err on failure. */
 struct curl_pool *curl_pool_find(struct curl_transport *t, const struct http_endpoint *e, struct error *err);
 void curl_pool_free(struct curl_pool *p);
+/* Made when it is first needed; NULL on no memory. */
+struct curl_multi *curl_pool_multi(struct curl_transport *t, struct curl_pool *p,
+                                   enum http_priority priority);
 void curl_multi_connected(struct curl_multi *m);    /* the first request needs to be waited for no more */
 void curl_multi_wake_touched(struct curl_multi *m); /* outside libcurl only */
 /* A callback had no memory: all transfers of m end so. */

@@ -8,6 +8,7 @@
 #define WATCH_STREAMS 50       /* far below what servers allow: a stream too many would wait for ever */
 #define IDLE_CONNECTIONS 8     /* kept by each multi */
 #define POOL_IDLE_MS 60000     /* an identity not used for this long loses its connections */
+#define READS_IN_A_ROW 8       /* that an unhurried watch has before it rests */
 
 /* ---- sockets ---- */
 
@@ -15,6 +16,10 @@ struct curl_socket {
         uv_poll_t poll;
         struct curl_multi *multi;
         curl_socket_t fd;
+        int wanted;        /* what libcurl waits for: UV_READABLE, UV_WRITABLE */
+        int64_t rested_ms; /* each read puts it off by one rest: so far ahead, it was read too often */
+        bool rests;        /* nothing is read now */
+        struct timer rest;
 };
 
 void curl_multi_connected(struct curl_multi *m)
@@ -65,15 +70,50 @@ static void act(struct curl_multi *m, curl_socket_t fd, int events)
                 curl_multi_die(m);
 }
 
+static void on_poll(uv_poll_t *poll, int status, int events);
+
+static int poll_again(struct curl_socket *s)
+{
+        int events = s->rests ? s->wanted & ~UV_READABLE : s->wanted;
+        if (events)
+                return uv_poll_start(&s->poll, events, on_poll);
+        return uv_poll_stop(&s->poll);
+}
+
+static void on_rested(struct timer *t)
+{
+        struct curl_socket *s = container_of(t, struct curl_socket, rest);
+        s->rests = false;
+        (void)poll_again(s); /* it did poll before */
+}
+
+/* What comes while it rests is read in one go, as each wake-up costs more than what it is for. libcurl has
+ * read all that was there, or comes back for the rest of it by its timer. */
+static void rest_after_reading(struct curl_socket *s)
+{
+        struct loop *l = s->multi->pool->loop;
+        int64_t now_ms = loop_now_ms(l), rest_ms = s->multi->rest_ms, ahead = READS_IN_A_ROW * rest_ms;
+        s->rested_ms = MIN(MAX(s->rested_ms, now_ms), now_ms + ahead) + rest_ms;
+        if (s->rested_ms - now_ms <= ahead || timer_start(l, &s->rest, s->rested_ms - ahead, on_rested) < 0)
+                return;
+        s->rests = true;
+        (void)poll_again(s);
+}
+
 static void on_poll(uv_poll_t *poll, int status, int events)
 {
         struct curl_socket *s = poll->data;
+        struct curl_multi *m = s->multi;
         int flags = status < 0 ? CURL_CSELECT_ERR : 0;
         if (events & UV_READABLE)
                 flags |= CURL_CSELECT_IN;
         if (events & UV_WRITABLE)
                 flags |= CURL_CSELECT_OUT;
-        act(s->multi, s->fd, flags); /* s may be gone behind this */
+        m->acting = s;
+        act(m, s->fd, flags); /* s may be gone behind this */
+        if (m->acting && m->rest_ms && (events & UV_READABLE))
+                rest_after_reading(s);
+        m->acting = NULL;
 }
 
 static void socket_closed(uv_handle_t *handle)
@@ -104,6 +144,9 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *ctx, void *so
         struct curl_socket *s = socket_ctx;
         if (what == CURL_POLL_REMOVE) {
                 if (s) {
+                        if (m->acting == s)
+                                m->acting = NULL;
+                        timer_stop(&s->rest);
                         curl_multi_assign(m->handle, fd, NULL);
                         uv_poll_stop(&s->poll);
                         uv_close((uv_handle_t *)&s->poll, socket_closed);
@@ -112,8 +155,8 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *ctx, void *so
         }
         if (!s && !(s = socket_new(m, fd)))
                 return -1;
-        int events = (what & CURL_POLL_IN ? UV_READABLE : 0) | (what & CURL_POLL_OUT ? UV_WRITABLE : 0);
-        return uv_poll_start(&s->poll, events, on_poll) < 0 ? -1 : 0;
+        s->wanted = (what & CURL_POLL_IN ? UV_READABLE : 0) | (what & CURL_POLL_OUT ? UV_WRITABLE : 0);
+        return poll_again(s) < 0 ? -1 : 0;
 }
 
 /* ---- timers ---- */
@@ -136,6 +179,7 @@ static int on_timeout_wanted(CURLM *handle, long ms, void *ctx)
 
 static int multi_init(struct curl_multi *m, struct curl_pool *p, enum http_priority priority)
 {
+        bool watch = priority != HTTP_NORMAL;
         m->pool = p;
         list_init(&m->transfers);
         list_init(&m->connected.waiters);
@@ -149,9 +193,9 @@ static int multi_init(struct curl_multi *m, struct curl_pool *p, enum http_prior
         curl_multi_setopt(m->handle, CURLMOPT_TIMERDATA, m);
         curl_multi_setopt(m->handle, CURLMOPT_PIPELINING, (long)CURLPIPE_MULTIPLEX);
         curl_multi_setopt(m->handle, CURLMOPT_MAXCONNECTS, (long)IDLE_CONNECTIONS);
-        m->streams = priority == HTTP_WATCH ? WATCH_STREAMS : REQUEST_STREAMS;
+        m->streams = watch ? WATCH_STREAMS : REQUEST_STREAMS;
         curl_multi_setopt(m->handle, CURLMOPT_MAX_CONCURRENT_STREAMS, (long)m->streams);
-        if (priority != HTTP_WATCH) {
+        if (!watch) {
                 curl_multi_setopt(m->handle, CURLMOPT_MAX_HOST_CONNECTIONS, (long)REQUEST_CONNECTIONS);
                 curl_multi_setopt(m->handle, CURLMOPT_MAXCONNECTS, (long)REQUEST_CONNECTIONS);
         }
@@ -229,14 +273,19 @@ static struct curl_pool *pool_new(struct curl_transport *t, struct error *err)
         }
         p->loop = t->world->loop;
         list_init(&p->node);
-        if (multi_init(&p->multi[HTTP_NORMAL], p, HTTP_NORMAL) < 0 ||
-            multi_init(&p->multi[HTTP_WATCH], p, HTTP_WATCH) < 0) {
-                curl_pool_free(p);
-                error_no_memory(err);
-                return NULL;
-        }
         list_append(&t->pools, &p->node);
         return p;
+}
+
+struct curl_multi *curl_pool_multi(struct curl_transport *t, struct curl_pool *p, enum http_priority priority)
+{
+        struct curl_multi *m = &p->multi[priority];
+        if (m->handle)
+                return m;
+        if (multi_init(m, p, priority) < 0)
+                return NULL;
+        m->rest_ms = priority == HTTP_WATCH_UNHURRIED ? t->rest_ms : 0;
+        return m;
 }
 
 struct curl_pool *curl_pool_find(struct curl_transport *t, const struct http_endpoint *e, struct error *err)

@@ -375,7 +375,7 @@ int curl_transfer_start(struct curl_transport *t, struct curl_transfer *tr, cons
                                       .may_leave = rq->may_leave,
                                       .may_leave_ctx = rq->may_leave_ctx,
                                       .err = err,
-                                      .paces = way == CURL_WAY_STREAM && rq->priority != HTTP_WATCH };
+                                      .paces = way == CURL_WAY_STREAM && rq->priority == HTTP_NORMAL };
         list_init(&tr->node);
         list_init(&tr->touched);
         list_init(&tr->waits.waiters);
@@ -385,7 +385,9 @@ int curl_transfer_start(struct curl_transport *t, struct curl_transfer *tr, cons
         struct curl_pool *pool = curl_pool_find(t, rq->endpoint, err);
         if (!pool)
                 return ERR_NO_MEMORY;
-        tr->multi = &pool->multi[rq->priority];
+        tr->multi = curl_pool_multi(t, pool, rq->priority);
+        if (!tr->multi)
+                return error_no_memory(err);
         pool->transfers++;
         int r = configure_and_start(tr, rq, way, err);
         if (r < 0)

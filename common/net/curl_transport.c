@@ -213,6 +213,7 @@ struct http_transport *http_transport_curl(struct world *w, struct error *err)
         t->base.ops = &transport_ops;
         t->base.credentials = credentials;
         t->world = w;
+        t->rest_ms = CURL_REST_MS;
         list_init(&t->pools);
         return &t->base;
 }

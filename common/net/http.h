@@ -62,7 +62,12 @@ struct http_endpoint {
 };
 void http_endpoint_free(struct http_endpoint *e); /* frees the fields */
 
-enum http_priority { HTTP_NORMAL, HTTP_WATCH /* a connection pool of its own: long streams */ };
+/* Each has connections of its own. */
+enum http_priority {
+        HTTP_NORMAL,
+        HTTP_WATCH,           /* long streams */
+        HTTP_WATCH_UNHURRIED, /* so too; when much comes it is read twice a second, and not for each event */
+};
 
 struct http_request {
         const struct http_endpoint *endpoint;

@@ -564,7 +564,7 @@ void membership_check_again(struct hub_agent *a, const char *ns)
 
 static const struct watch watches[] = {
         { &member_cluster_kind, ON_SPEC | ON_DELETION, NULL },
-        { &internal_member_cluster_kind, ON_ALL, map_report },
+        { &internal_member_cluster_kind, ON_ALL, map_report, .unhurried = true }, /* mostly heartbeats */
         { &namespace_kind, ON_META | ON_DELETION, map_namespace },
 };
 

@@ -313,6 +313,43 @@ static void reports_outside_of_members_namespaces_concern_nobody(void **state)
         rig_run(is_elsewhere);
 }
 
+struct seen {
+        struct loopback_faults faults;
+        size_t reports, others; /* watches of InternalMemberClusters, and those of anything else */
+};
+
+static int note_priority(void *ctx, const struct http_request *rq)
+{
+        struct seen *seen = ctx;
+        bool of_reports = strstr(rq->path, "/internalmemberclusters?") != NULL;
+
+        if (!strstr(rq->path, "watch=true"))
+                return 0;
+        assert_int_equal(rq->priority, of_reports ? HTTP_WATCH_UNHURRIED : HTTP_WATCH);
+        *(of_reports ? &seen->reports : &seen->others) += 1;
+        return 0;
+}
+
+static void beats(struct rig *r)
+{
+        struct seen seen = { .faults = { .ctx = &seen, .fate = note_priority } };
+        struct fleet f;
+
+        begin(r, &f);
+        stop(&f);
+        f.world.transport = loopback_transport(r->net, &f.world, &seen.faults);
+        assert_non_null(f.world.transport);
+        start_again(r, &f);
+        assert_int_equal(seen.reports, 1);
+        assert_true(seen.others > 0);
+        stop(&f);
+        http_transport_free(f.world.transport);
+}
+static void heartbeats_alone_are_watched_without_hurry(void **state)
+{
+        rig_run(beats);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -325,6 +362,7 @@ int main(void)
                 cmocka_unit_test(a_work_that_goes_by_itself_keeps_no_other),
                 cmocka_unit_test(the_works_of_a_member_that_is_there_are_its_own),
                 cmocka_unit_test(reports_outside_of_members_namespaces_concern_nobody),
+                cmocka_unit_test(heartbeats_alone_are_watched_without_hurry),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

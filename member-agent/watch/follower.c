@@ -132,13 +132,15 @@ static int watch_path(struct follower *r, struct buf *path)
 static int watch(struct follower *r, struct error *err)
 {
         struct buf path AUTO_BUF;
+        struct kube_watch w = { .plural = r->resource.plural, .metadata_only = r->o.metadata_only };
         struct http_stream *s = NULL;
         int result;
 
         buf_init(&path, LIMIT_HEADER_BYTES);
         if (watch_path(r, &path) < 0)
                 return error_no_memory(err);
-        TRY(kube_watch_open(r->o.kube, r->resource.plural, path.data, r->o.metadata_only, &s, err));
+        w.path = path.data;
+        TRY(kube_watch_open(r->o.kube, &w, &s, err));
         r->current = true;
         result = read_stream(r, s, err);
         http_stream_close(s);
