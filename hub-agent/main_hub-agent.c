@@ -131,8 +131,7 @@ static int run_agent(struct agent *a, struct error *err)
                                        .hub = &a->hub.endpoint,
                                        .lease_namespace = f->leader_election_namespace,
                                        .leader_election = f->leader_elect,
-                                       .shards =
-                                               f->shards > 0 ? (unsigned)f->shards : 0, /* 0 is read as -1 */
+                                       .shards = (unsigned)f->shards,
                                        .lease_duration_ms = f->lease_duration_ms,
                                        .renew_deadline_ms = f->renew_deadline_ms,
                                        .retry_period_ms = f->retry_period_ms,

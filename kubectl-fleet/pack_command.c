@@ -108,8 +108,8 @@ static int run_pack(struct session *s, struct error *err)
         struct pack_wish wish = { .owner = s->options.owner,
                                   .ns = s->options.namespace,
                                   .protection = s->options.protection,
-                                  .revision = MAX(s->options.revision, 0), /* 0 is read as -1 */
-                                  .deadline_minutes = MAX(s->options.deadline_minutes, 0) };
+                                  .revision = s->options.revision,
+                                  .deadline_minutes = s->options.deadline_minutes };
         AUTO_JSON json_t *manifests = json_array();
         struct packed *p = ARENA_NEW(s->arena, struct packed);
 

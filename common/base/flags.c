@@ -14,7 +14,7 @@ static int check_range(const struct flag *f, double *value, struct error *err)
         char rule[96];
 
         if ((f->or_negative && *value < 0) || (f->or_zero && *value == 0)) {
-                *value = -1;
+                *value = f->or_negative ? -1 : 0;
                 return 0;
         }
         if ((f->least == 0 && f->most == 0) || (*value >= f->least && *value <= f->most))

@@ -29,7 +29,7 @@ struct flag {
         const char *help;
         double least, most; /* of INT and REAL; both 0 = any */
         bool or_negative;   /* any negative value is allowed too, and becomes -1 */
-        bool or_zero;       /* and so is 0 */
+        bool or_zero;       /* and so is 0, which becomes -1 where negative values do */
         /* For what the program cannot do: why a value other than the fallback changes nothing. */
         const char *missing;
         /* For programs whose command line is kubectl's (posix_flags.h). */

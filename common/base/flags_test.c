@@ -9,7 +9,7 @@
 
 struct options {
         bool on;
-        int64_t count, wait;
+        int64_t count, wait, parts, rate;
         double base;
         const char *name;
         bool magic;
@@ -24,6 +24,8 @@ static const struct flag flags[] = {
         { "base", FLAG_REAL, "1.2", offsetof(struct options, base), "How fast.", 1.05, 2, false },
         { "name", FLAG_STRING, "", offsetof(struct options, name), "Who.", 0, 0, false },
         { "magic", FLAG_BOOL, "false", AT(magic), "Not there.", .missing = "there is no magic" },
+        { "parts", FLAG_INT, "0", AT(parts), "In how many.", 2, 64, .or_zero = true },
+        { "rate", FLAG_INT, "250", AT(rate), "How often.", 10, 1000, true, .or_zero = true },
         KLOG_FLAGS(AT),
 };
 
@@ -67,6 +69,27 @@ static void a_negative_value_may_mean_no_limit(void **state)
 
         assert_int_equal(PARSE(&o, NULL, "-count=-7"), 0);
         assert_int_equal(o.count, -1);
+}
+
+static void a_zero_outside_of_the_range_may_be_allowed_and_stays_zero(void **state)
+{
+        struct options o = { .parts = 7 };
+        struct error err = { 0 };
+
+        assert_int_equal(PARSE(&o, NULL, "-on"), 0);
+        assert_int_equal(o.parts, 0);
+        assert_int_equal(PARSE(&o, NULL, "-parts=0"), 0);
+        assert_int_equal(o.parts, 0);
+        assert_int_equal(PARSE(&o, &err, "-parts=1"), ERR_INVALID);
+        assert_int_equal(PARSE(&o, &err, "-parts=-1"), ERR_INVALID);
+}
+
+static void a_zero_may_mean_no_limit_as_negative_values_do(void **state)
+{
+        struct options o;
+
+        assert_int_equal(PARSE(&o, NULL, "-rate=0"), 0);
+        assert_int_equal(o.rate, -1);
 }
 
 static void bad_words_are_refused_with_the_rule(void **state)
@@ -152,6 +175,8 @@ int main(void)
                 cmocka_unit_test(without_words_the_defaults_hold),
                 cmocka_unit_test(one_dash_and_two_are_equal),
                 cmocka_unit_test(a_negative_value_may_mean_no_limit),
+                cmocka_unit_test(a_zero_outside_of_the_range_may_be_allowed_and_stays_zero),
+                cmocka_unit_test(a_zero_may_mean_no_limit_as_negative_values_do),
                 cmocka_unit_test(bad_words_are_refused_with_the_rule),
                 cmocka_unit_test(a_boolean_takes_no_separate_word),
                 cmocka_unit_test(what_is_missing_and_asked_for_is_warned_of),
