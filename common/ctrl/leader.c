@@ -231,6 +231,12 @@ static int64_t patience_ms(const struct leader *le)
         return MAX(MIN(time_left_ms(le), le->options.renew_deadline_ms / 3), 1);
 }
 
+/* For each of two: one reads, the other writes. */
+static int64_t patience_of_two_ms(const struct leader *le)
+{
+        return MIN(patience_ms(le), MAX(time_left_ms(le) / 2, 1));
+}
+
 static int renew_in_time(struct leader *le, struct error *err)
 {
         struct kube_client bounded = *le->kube;
@@ -240,9 +246,58 @@ static int renew_in_time(struct leader *le, struct error *err)
         code = le->held ? renew(le, &bounded, err) : try_once(le, &bounded, err);
         if (code != ERR_CONFLICT && code != ERR_NOT_FOUND)
                 return code;
-        bounded.call_deadline_ms =
-                MIN(patience_ms(le), MAX(time_left_ms(le) / 2, 1)); /* reads, then writes */
+        bounded.call_deadline_ms = patience_of_two_ms(le);
         return try_once(le, &bounded, err);
+}
+
+/* One try. ERR_EXISTS when it cannot be ours any more: another has it, or had it and gave it back, so that
+ * what we remember may be old. */
+static int regain_once(struct leader *le, struct kube_client *k, struct error *err)
+{
+        AUTO_JSON json_t *lease = NULL;
+        AUTO_JSON json_t *stored = NULL;
+        const char *holder;
+        int64_t sent_ms = loop_now_ms(k->world->loop);
+        int code = kube_doc_get(k, &leases, le->options.ns, le->options.name, &lease, err);
+
+        if (code == ERR_NOT_FOUND)
+                return error_set(err, ERR_EXISTS, "the lease is gone");
+        if (code < 0)
+                return code;
+        holder = doc_get_string(lease, "spec.holderIdentity");
+        if (!text_equal(holder, le->options.identity))
+                return error_set(err, ERR_EXISTS, "another %s the lease",
+                                 text_empty(holder) ? "had" : "holds");
+        if (claim(le, lease) < 0)
+                return error_no_memory(err);
+        TRY(kube_doc_update(k, &leases, le->options.ns, le->options.name, lease, NULL, &stored, err));
+        return keep(le, stored, sent_ms) < 0 ? error_no_memory(err) : 0;
+}
+
+/* The lease as we know it is written only if nobody wrote it since; else it is to be ours still. One that was
+ * removed is made again. */
+static int renew_held(struct leader *le, struct error *err)
+{
+        struct kube_client bounded = *le->kube;
+        int code;
+
+        ASSERT(le->held);
+        bounded.call_deadline_ms = patience_ms(le);
+        code = renew(le, &bounded, err);
+        if (code != ERR_CONFLICT && code != ERR_NOT_FOUND)
+                return code;
+        bounded.call_deadline_ms = patience_of_two_ms(le);
+        return code == ERR_CONFLICT ? regain_once(le, &bounded, err) : try_once(le, &bounded, err);
+}
+
+static int lost(struct leader *le, int code, struct error *err)
+{
+        char why[ERROR_TEXT_MAX / 2];
+
+        le->leading = false;
+        le->lapsed = code != ERR_EXISTS;
+        text_shorten(le->lapsed ? "the lease could not be renewed in time" : err->text, why, sizeof(why));
+        return error_set(err, ERR_TIMEOUT, "leadership lost: %s", why);
 }
 
 int leader_hold(struct leader *le, struct error *err)
@@ -251,40 +306,15 @@ int leader_hold(struct leader *le, struct error *err)
 
         for (;;) {
                 TRY(fiber_sleep(l, MAX(MIN(time_left_ms(le), le->options.retry_ms), 1)));
-                int code = renew_in_time(le, err);
+                int code = renew_held(le, err);
 
                 if (code == ERR_CANCELLED)
                         return code;
                 if (code == 0)
                         continue;
-                if (code == ERR_EXISTS || time_left_ms(le) <= 0) {
-                        le->leading = false;
-                        le->lapsed = code != ERR_EXISTS;
-                        return error_set(err, ERR_TIMEOUT, "leadership lost: %s",
-                                         code == ERR_EXISTS ? "another holds the lease"
-                                                            : "the lease could not be renewed in time");
-                }
+                if (code == ERR_EXISTS || time_left_ms(le) <= 0)
+                        return lost(le, code, err);
         }
-}
-
-/* One try. ERR_EXISTS when it cannot be ours any more. */
-static int regain_once(struct leader *le, struct kube_client *k, struct error *err)
-{
-        AUTO_JSON json_t *lease = NULL;
-        AUTO_JSON json_t *stored = NULL;
-        int64_t sent_ms = loop_now_ms(k->world->loop);
-        int code = kube_doc_get(k, &leases, le->options.ns, le->options.name, &lease, err);
-
-        if (code == ERR_NOT_FOUND)
-                return error_set(err, ERR_EXISTS, "the lease is gone");
-        if (code < 0)
-                return code;
-        if (!text_equal(doc_get_string(lease, "spec.holderIdentity"), le->options.identity))
-                return error_set(err, ERR_EXISTS, "another holds the lease");
-        if (claim(le, lease) < 0)
-                return error_no_memory(err);
-        TRY(kube_doc_update(k, &leases, le->options.ns, le->options.name, lease, NULL, &stored, err));
-        return keep(le, stored, sent_ms) < 0 ? error_no_memory(err) : 0;
 }
 
 int leader_regain(struct leader *le, struct error *err)

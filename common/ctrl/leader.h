@@ -39,8 +39,8 @@ void leader_identity(const struct world *w, const char *component, char ret[LEAD
 void leader_init(struct leader *le, struct kube_client *k, const struct leader_options *o);
 void leader_clear(struct leader *le);
 int leader_acquire(struct leader *le, struct error *err); /* parks until leading; ERR_CANCELLED */
-/* Parks while leading: returns ERR_TIMEOUT once the lease could not be renewed in time, or was taken;
- * ERR_CANCELLED. */
+/* Parks while leading: returns ERR_TIMEOUT once the lease could not be renewed in time, or was taken, also by
+ * who gave it back since; ERR_CANCELLED. */
 int leader_hold(struct leader *le, struct error *err);
 /* After a lapse, or before work that waited: parks until the lease is renewed, which needs that nobody else
  * had it meanwhile. 0;

@@ -332,6 +332,51 @@ static void a_leader_whose_lease_was_taken_stops_at_its_next_renewal(void **stat
         rig_run(body_taken);
 }
 
+/* So it looks to a process that was frozen for longer than its lease. */
+static void body_given_back(struct rig *r)
+{
+        struct candidate a;
+
+        open_candidate(r, &a, "a");
+        start(&a);
+        wait_ms(r, 5000);
+        assert_int_equal(rig_merge(r, PATH, "{\"spec\":{\"holderIdentity\":\"b\",\"leaseTransitions\":1}}"),
+                         200);
+        assert_int_equal(rig_merge(r, PATH, "{\"spec\":{\"holderIdentity\":\"\"}}"), 200);
+        wait_ms(r, RETRY_MS + 100);
+        assert_int_equal(a.code, ERR_TIMEOUT);
+        assert_false(a.leader.lapsed);
+        assert_string_equal(a.err.text, "leadership lost: another had the lease");
+        holder_is(r, "", 1);
+        close_candidate(&a);
+}
+
+static void a_leader_whose_lease_was_taken_and_given_back_stops_too(void **state)
+{
+        rig_run(body_given_back);
+}
+
+/* What others write beside the holder is no loss. */
+static void body_labelled(struct rig *r)
+{
+        struct candidate a;
+
+        open_candidate(r, &a, "a");
+        start(&a);
+        wait_ms(r, 5000);
+        assert_int_equal(rig_merge(r, PATH, "{\"metadata\":{\"labels\":{\"a\":\"b\"}}}"), 200);
+        wait_ms(r, 2 * LEASE_MS);
+        assert_true(a.leader.leading);
+        holder_is(r, "a", 0);
+        assert_string_equal(rig_string(r, "metadata.labels.a"), "b");
+        close_candidate(&a);
+}
+
+static void a_leader_whose_lease_was_labelled_goes_on(void **state)
+{
+        rig_run(body_labelled);
+}
+
 static void body_deleted(struct rig *r)
 {
         struct candidate a;
@@ -497,6 +542,8 @@ int main(void)
                 cmocka_unit_test(a_leader_counts_from_when_it_asked_and_not_from_the_answer),
                 cmocka_unit_test(a_lost_answer_to_a_renewal_loses_nothing),
                 cmocka_unit_test(a_leader_whose_lease_was_taken_stops_at_its_next_renewal),
+                cmocka_unit_test(a_leader_whose_lease_was_taken_and_given_back_stops_too),
+                cmocka_unit_test(a_leader_whose_lease_was_labelled_goes_on),
                 cmocka_unit_test(a_deleted_lease_is_made_again_by_its_holder),
                 cmocka_unit_test(clocks_that_differ_by_hours_change_nothing),
                 cmocka_unit_test(the_holders_own_duration_is_waited_for_and_the_change_is_counted),
