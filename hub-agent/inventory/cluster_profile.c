@@ -1,6 +1,7 @@
 #include "hub-agent/inventory/cluster_profile.h"
 
 #include "common/base/memory.h"
+#include "hub-agent/membership/membership.h"
 
 bool member_is_in_inventory(const struct member_cluster *m)
 {
@@ -124,6 +125,25 @@ static struct health health_of(const struct member_cluster *m, int64_t silence_m
                                         "The API server of the cluster is not healthy" };
         return (struct health){ CONDITION_UNKNOWN, REASON_PROFILE_NO_HEALTH_INFO,
                                 "The Fleet member agent does not know whether the cluster is healthy" };
+}
+
+const struct member_cluster *profile_member_heard(struct arena *arena, const struct member_cluster *m,
+                                                  const struct internal_member_cluster *report)
+{
+        const struct agent_status *shown = member_agent_of(m);
+        const struct agent_status *said =
+                report && report->status ? member_agent_status(&report->status->agent_status, AGENT_MEMBER)
+                                         : NULL;
+        struct member_cluster *heard;
+
+        if (!shown || !said || member_is_silent(m) || said->last_received_heartbeat == TIME_NONE ||
+            said->last_received_heartbeat <= shown->last_received_heartbeat)
+                return m;
+        heard = (struct member_cluster *)object_copy(&m->object, arena);
+        if (heard)
+                heard->status->agent_status.at[shown - m->status->agent_status.at].last_received_heartbeat =
+                        said->last_received_heartbeat;
+        return heard;
 }
 
 struct cluster_profile *profile_with_status(struct arena *arena, const struct member_cluster *m,

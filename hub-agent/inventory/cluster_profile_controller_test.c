@@ -121,6 +121,39 @@ RIG_TEST(a_member_that_went_on_speaking_while_nobody_listened_is_healthy, {
         stop(&f);
 })
 
+static uint64_t profile_statuses_written(struct rig *r)
+{
+        struct devcluster_request_count *at = NULL;
+        uint64_t sum = 0;
+        size_t n = 0;
+
+        assert_int_equal(devcluster_requests(r->devcluster, "hub", &r->arena, &at, &n), 0);
+        for (size_t i = 0; i < n; i++)
+                if (text_equal(at[i].verb, "patch") && text_equal(at[i].resource, "clusterprofiles/status"))
+                        sum += at[i].n;
+        return sum;
+}
+
+/* The agent was away for longer than a member may be silent. What the member said last is in its report, and
+ * not in its status yet. */
+RIG_TEST(an_agent_that_was_away_for_long_takes_no_member_for_lost_that_has_spoken, {
+        struct fleet f;
+        uint64_t before;
+
+        begin(r, &f);
+        add_member(&f, "member-1", "");
+        assert_health(r, "MemberClusterAPIServerHealthy");
+        stop(&f);
+        before = profile_statuses_written(r);
+        assert_true(before > 0);
+        fiber_sleep(r->loop, 600000);
+        report_member(&f, "member-1", "True");
+        start_again(r, &f);
+        assert_health(r, "MemberClusterAPIServerHealthy");
+        assert_int_equal(profile_statuses_written(r), before);
+        stop(&f);
+})
+
 RIG_TEST(a_profile_goes_with_its_member, {
         struct fleet f;
 
@@ -196,6 +229,7 @@ int main(void)
                 cmocka_unit_test(what_others_change_or_delete_comes_back),
                 cmocka_unit_test(a_member_that_is_heard_of_no_more_is_not_healthy),
                 cmocka_unit_test(a_member_that_went_on_speaking_while_nobody_listened_is_healthy),
+                cmocka_unit_test(an_agent_that_was_away_for_long_takes_no_member_for_lost_that_has_spoken),
                 cmocka_unit_test(a_profile_goes_with_its_member),
                 cmocka_unit_test(what_was_left_while_no_agent_ran_is_removed),
                 cmocka_unit_test(the_profile_of_another_manager_is_left_alone),

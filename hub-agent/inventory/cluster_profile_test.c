@@ -63,6 +63,40 @@ static const struct condition *health_after(struct scene *s)
         return condition_find(&p->status->conditions, CONDITION_CONTROL_PLANE_HEALTHY);
 }
 
+static int64_t heard_at(struct scene *s, const struct internal_member_cluster *report)
+{
+        const struct member_cluster *m = profile_member_heard(&s->arena, &s->member, report);
+
+        assert_non_null(m);
+        assert_int_equal(s->agent.last_received_heartbeat, NOW - 1000); /* it is a copy that has another */
+        return m->status->agent_status.n ? m->status->agent_status.at[0].last_received_heartbeat : TIME_NONE;
+}
+
+static void a_report_that_was_not_copied_yet_is_heard(void **state)
+{
+        struct scene s;
+        struct agent_status said = { AGENT_MEMBER, { 0 }, NOW };
+        struct internal_member_cluster_status status = { .agent_status = { &said, 1, true } };
+        struct internal_member_cluster report = { .status = &status }, empty = { 0 };
+
+        begin(&s);
+        assert_int_equal(heard_at(&s, &report), NOW);
+        assert_int_equal(heard_at(&s, NULL), NOW - 1000);
+        assert_int_equal(heard_at(&s, &empty), NOW - 1000);
+        said.last_received_heartbeat = NOW - 2000;
+        assert_int_equal(heard_at(&s, &report), NOW - 1000);
+        said.last_received_heartbeat = TIME_NONE;
+        assert_int_equal(heard_at(&s, &report), NOW - 1000);
+        said = (struct agent_status){ "Other", { 0 }, NOW };
+        assert_int_equal(heard_at(&s, &report), NOW - 1000);
+        said = (struct agent_status){ AGENT_MEMBER, { 0 }, NOW };
+        s.health = make_condition(CONDITION_HEALTHY, "Unknown", REASON_HEARTBEAT_LOST, "", 3);
+        assert_int_equal(heard_at(&s, &report), NOW - 1000); /* until that is taken back */
+        s.status.agent_status.n = 0;
+        assert_int_equal(heard_at(&s, &report), TIME_NONE);
+        arena_free(&s.arena);
+}
+
 static void only_who_has_joined_for_this_generation_is_listed(void **state)
 {
         struct scene s;
@@ -323,6 +357,7 @@ static void only_what_a_profile_is_made_of_touches_it(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
+                cmocka_unit_test(a_report_that_was_not_copied_yet_is_heard),
                 cmocka_unit_test(only_who_has_joined_for_this_generation_is_listed),
                 cmocka_unit_test(a_profile_says_name_and_manager_and_keeps_what_others_added),
                 cmocka_unit_test(properties_become_version_and_access),
