@@ -9,7 +9,7 @@
 #include "common/base/memory.h"
 #include "common/json/doc.h"
 
-#define PATIENCE_MS 180000 /* what failed is tried again at growing distances, on busy machines too */
+#define PATIENCE_MS 600000 /* what failed is tried again at growing distances, on busy machines too */
 #define LOOK_MS 20
 #define LOG_MAX_BYTES (16u << 20)
 #define FLEET "cluster.kubernetes-fleet.io"

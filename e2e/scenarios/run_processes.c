@@ -5,7 +5,7 @@
 #include "e2e/scenarios/process_fleet.h"
 
 #define MEMBERS_MAX 3
-#define SET_UP_MS 180000 /* many programs share the machine */
+#define SET_UP_MS 600000 /* many programs share the machine */
 #define LOG_FILE_MAX (16u << 20)
 #define LOG_FILE_TAIL 4000
 

@@ -150,8 +150,8 @@ static int set_ready_devcluster(struct server_program *s, unsigned cluster, cons
         return kube_raw(&s->clients[cluster].kube, "POST", path, NULL, (struct slice){ 0 }, &arena, &r, err);
 }
 
-static const struct server_kind devcluster_kind = { "devcluster", 60000, start_devcluster, restart_devcluster,
-                                                    set_ready_devcluster };
+static const struct server_kind devcluster_kind = { "devcluster", 600000, start_devcluster,
+                                                    restart_devcluster, set_ready_devcluster };
 
 /* ---- kube-clusters ---- */
 
