@@ -14,8 +14,16 @@ static const char unowned_fields[] =
         "\"f:creationTimestamp\":{},\"f:selfLink\":{},\"f:uid\":{},\"f:clusterName\":{},\"f:generation\":{},"
         "\"f:managedFields\":{},\"f:resourceVersion\":{}}}";
 
+static bool may_hold_unowned(const json_t *set)
+{
+        return json_object_get(set, "f:metadata") || json_object_get(set, "f:apiVersion") ||
+               json_object_get(set, "f:kind");
+}
+
 static int strip_unowned(json_t **set, struct error *err)
 {
+        if (!may_hold_unowned(*set))
+                return 0;
         AUTO_JSON json_t *unowned = NULL;
         json_t *stripped = NULL;
         TRY(doc_parse(slice_of(unowned_fields), &unowned, err));
@@ -102,7 +110,10 @@ static int compare(struct change *c)
 static int take_from_others(struct change *c, const struct manager *self, const json_t *taken)
 {
         AUTO_JSON json_t *lost = NULL;
-        TRY(no_memory(c, fieldset_unite(taken, c->changes.removed, &lost)));
+        if (fieldset_empty(c->changes.removed)) /* of most writes; nothing changes a set */
+                lost = json_incref((json_t *)taken);
+        else
+                TRY(no_memory(c, fieldset_unite(taken, c->changes.removed, &lost)));
         vec_for_each(&c->managers, it) {
                 json_t *rest = NULL;
                 if (it == self || !fieldset_overlaps(it->set, lost))
@@ -417,6 +428,10 @@ static int track(struct change *c)
         struct manager *self = managers_obtain(&c->managers, c->options, "Update");
         if (!self)
                 return error_no_memory(c->err);
+        if (fieldset_empty(c->changes.removed) && fieldset_contains(self->set, taken)) { /* its own anyway */
+                manager_touch(&c->managers, self);
+                return no_memory(c, managers_tidy(&c->managers));
+        }
         AUTO_JSON json_t *kept = NULL;
         json_t *set = NULL;
         TRY(no_memory(c, fieldset_subtract(self->set, c->changes.removed, &kept)));

@@ -229,6 +229,15 @@ json_t *doc_copy_members(const json_t *object)
         return TAKE_PTR(copy);
 }
 
+int doc_own_member(json_t *object, const json_t *other, const char *key)
+{
+        const json_t *member = json_object_get(object, key);
+
+        if (!json_is_object(member) || member != json_object_get(other, key))
+                return 0;
+        return json_object_set_new_nocheck(object, key, doc_copy_members(member)) < 0 ? ERR_NO_MEMORY : 0;
+}
+
 static json_t *copy_object(const json_t *doc)
 {
         AUTO_JSON json_t *copy = json_object();

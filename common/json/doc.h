@@ -36,6 +36,8 @@ json_t *doc_copy(const json_t *doc);                              /* deep, new; 
 /* A new object with the same members, which both then hold. Whole, or NULL: json_copy() leaves out those for
  * which there was no memory. */
 json_t *doc_copy_members(const json_t *object);
+/* Where both hold the same object under a key, `object` gets one of its own with the same members. */
+int doc_own_member(json_t *object, const json_t *other, const char *key);
 bool doc_equal(const json_t *a, const json_t *b); /* numbers by value (1 == 1.0), objects without order */
 int doc_keep(struct arena *a, json_t *doc,
              struct error *err); /* until the arena is freed; taken, also on failure */

@@ -109,6 +109,21 @@ bool fieldset_overlaps(const json_t *a, const json_t *b)
         return false;
 }
 
+bool fieldset_contains(const json_t *a, const json_t *b)
+{
+        const char *key;
+        json_t *node;
+        json_object_foreach((json_t *)b, key, node) {
+                const json_t *other = is_self(key) ? NULL : json_object_get(a, key);
+                if (is_self(key))
+                        continue;
+                if (!other || (fieldset_node_is_member(node) && !fieldset_node_is_member(other)) ||
+                    !fieldset_contains(other, node))
+                        return false;
+        }
+        return true;
+}
+
 static json_t *or_null(const json_t *a, const json_t *b, enum operation op)
 {
         json_t *set = NULL;
@@ -157,8 +172,22 @@ static int sort_into(const json_t *set, json_t *into)
         return code;
 }
 
+static bool is_sorted(const json_t *set)
+{
+        const char *key, *before = NULL;
+        json_t *node;
+        json_object_foreach((json_t *)set, key, node) {
+                if ((before && strcmp(before, key) > 0) || !is_sorted(node))
+                        return false;
+                before = key;
+        }
+        return true;
+}
+
 json_t *fieldset_sorted(const json_t *set)
 {
+        if (is_sorted(set))
+                return json_incref((json_t *)set);
         AUTO_JSON json_t *sorted = json_object();
         if (!sorted || sort_into(set, sorted) < 0)
                 return NULL;

@@ -13,10 +13,12 @@ int fieldset_unite(const json_t *a, const json_t *b, json_t **ret);
 int fieldset_subtract(const json_t *a, const json_t *b, json_t **ret);
 int fieldset_intersect(const json_t *a, const json_t *b, json_t **ret);
 bool fieldset_overlaps(const json_t *a, const json_t *b); /* have a member in common */
+bool fieldset_contains(const json_t *a, const json_t *b); /* all members of b are members of a */
 bool fieldset_node_is_member(const json_t *node);
 /* Adds the fields on the way to longer paths as members, in place. */
 int fieldset_ensure_named(json_t *set);
-json_t *fieldset_sorted(const json_t *set); /* the same set in the order of its keys; NULL on no memory */
+/* The same set in the order of its keys, itself if that is its order; a new reference, NULL on no memory. */
+json_t *fieldset_sorted(const json_t *set);
 
 /* Calls fn with the text of each member (".spec.containers[name=\"a\"].image"), in sorted order. */
 int fieldset_each_path(const json_t *set, int (*fn)(void *data, const char *path), void *data);

@@ -9,7 +9,7 @@ static const char ancient[] = "ancient-changes";
 
 static const char *text_or_empty(const json_t *entry, const char *key)
 {
-        const char *s = doc_get_string(entry, key);
+        const char *s = json_string_value(json_object_get(entry, key));
         return s ? s : "";
 }
 
@@ -211,7 +211,7 @@ static int fill_entry(json_t *entry, const struct manager *who)
 static json_t *write_entry(const struct manager *who)
 {
         if (who->entry)
-                return doc_copy(who->entry);
+                return json_incref((json_t *)who->entry); /* entries are replaced, never changed */
         AUTO_JSON json_t *entry = json_object();
         if (!entry || fill_entry(entry, who) < 0)
                 return NULL;

@@ -15,6 +15,9 @@ int patch_json_lenient(const json_t *doc, const json_t *operations, json_t **ret
  * applied: for those who drop it then. */
 int patch_json_in_place(json_t **doc, const json_t *operations, struct error *err);
 int patch_merge(const json_t *doc, const json_t *patch, json_t **ret, struct error *err); /* RFC 7396 */
+/* The same, where *ret holds parts of both, and the patch is spent. What is as it was is doc's, which nobody
+ * may change; objects that the patch leads to are *ret's own. */
+int patch_merge_sharing(const json_t *doc, json_t *patch, json_t **ret, struct error *err);
 /* RFC 7396 patch that turns `from` into `to`; an empty object when equal. */
 int patch_merge_diff(const json_t *from, const json_t *to, json_t **ret, struct error *err);
 /* RFC 6902 operations (add, remove, replace) that turn `from` into `to`, in a deterministic order. */

@@ -46,6 +46,115 @@ int patch_merge(const json_t *doc, const json_t *patch, json_t **ret, struct err
         return 0;
 }
 
+/* Whether a patch stands for itself where there was nothing. */
+static bool has_nulls(const json_t *patch)
+{
+        json_t *mutable = (json_t *)patch;
+        for (void *i = json_object_iter(mutable); i; i = json_object_iter_next(mutable, i)) {
+                const json_t *value = json_object_iter_value(i);
+                if (json_is_null(value) || (json_is_object(value) && has_nulls(value)))
+                        return true;
+        }
+        return false;
+}
+
+/* Equal, and written as the same text. */
+static bool is_same(const json_t *a, const json_t *b)
+{
+        json_t *x = (json_t *)a, *y = (json_t *)b;
+        if (a == b)
+                return true;
+        if (json_typeof(a) != json_typeof(b) || json_array_size(a) != json_array_size(b) ||
+            json_object_size(a) != json_object_size(b))
+                return false;
+        if (json_is_object(a)) {
+                void *i = json_object_iter(x), *k = json_object_iter(y);
+                for (; i; i = json_object_iter_next(x, i), k = json_object_iter_next(y, k))
+                        if (strcmp(json_object_iter_key(i), json_object_iter_key(k)) != 0 ||
+                            !is_same(json_object_iter_value(i), json_object_iter_value(k)))
+                                return false;
+                return true;
+        }
+        for (size_t i = 0; i < json_array_size(a); i++)
+                if (!is_same(json_array_get(a, i), json_array_get(b, i)))
+                        return false;
+        return json_is_array(a) || doc_equal(a, b);
+}
+
+/* Parts of a new value that are as they were become those that were: nobody has to look at them again. */
+static void share_same(json_t *value, json_t *there)
+{
+        const char *key;
+        json_t *member;
+        for (size_t i = 0; i < MIN(json_array_size(value), json_array_size(there)); i++) {
+                json_t *old = json_array_get(there, i);
+                if (is_same(json_array_get(value, i), old))
+                        (void)json_array_set(value, i, old);
+                else
+                        share_same(json_array_get(value, i), old);
+        }
+        if (!json_is_object(there))
+                return;
+        json_object_foreach(value, key, member) {
+                json_t *old = json_object_get(there, key);
+                if (old && is_same(member, old))
+                        (void)json_object_set_nocheck(value, key, old); /* in its place: takes no memory */
+                else if (old)
+                        share_same(member, old);
+        }
+}
+
+static int share_value(json_t *target, const char *key, json_t *value)
+{
+        json_t *there = json_object_get(target, key);
+        if (there && is_same(value, there))
+                return 0;
+        if (there)
+                share_same(value, there);
+        return json_object_set_nocheck(target, key, value) < 0 ? ERR_NO_MEMORY : 0;
+}
+
+static int share_object(json_t *target, const char *key, json_t *value);
+
+/* `target` is nobody else's. */
+static int share_into(json_t *target, const json_t *patch)
+{
+        json_t *mutable = (json_t *)patch;
+        for (void *i = json_object_iter(mutable); i; i = json_object_iter_next(mutable, i)) {
+                const char *key = json_object_iter_key(i);
+                json_t *value = json_object_iter_value(i);
+                if (json_is_null(value))
+                        json_object_del(target, key);
+                else if (json_is_object(value))
+                        TRY(share_object(target, key, value));
+                else
+                        TRY(share_value(target, key, value));
+        }
+        return 0;
+}
+
+static int share_object(json_t *target, const char *key, json_t *value)
+{
+        json_t *there = json_object_get(target, key), *child;
+        if (!json_is_object(there) && !has_nulls(value))
+                return json_object_set_nocheck(target, key, value) < 0 ? ERR_NO_MEMORY : 0;
+        child = json_is_object(there) ? doc_copy_members(there) : json_object();
+        if (json_object_set_new_nocheck(target, key, child) < 0)
+                return ERR_NO_MEMORY;
+        return share_into(child, value);
+}
+
+int patch_merge_sharing(const json_t *doc, json_t *patch, json_t **ret, struct error *err)
+{
+        if (!json_is_object(patch) || !json_is_object(doc))
+                return patch_merge(doc, patch, ret, err);
+        AUTO_JSON json_t *result = doc_copy_members(doc);
+        if (!result || share_into(result, patch) < 0)
+                return error_no_memory(err);
+        *ret = TAKE_PTR(result);
+        return 0;
+}
+
 static int diff_objects(const json_t *from, const json_t *to, json_t *patch);
 
 static int diff_member(const json_t *old, const json_t *new, const char *key, json_t *patch)

@@ -169,6 +169,13 @@ static void growth_by_copies_is_limited(void **state)
         assert_null(ret);
 }
 
+/* A merge patch that shares is spent: each gets one of its own. */
+static int sharing(const json_t *doc, const json_t *patch, json_t **ret, struct error *err)
+{
+        AUTO_JSON json_t *own = doc_copy(patch);
+        return patch_merge_sharing(doc, own, ret, err);
+}
+
 static void merge_patches_apply(void **state)
 {
         static const struct vector cases[] = {
@@ -187,6 +194,48 @@ static void merge_patches_apply(void **state)
                 { "{}", "{}", "{}" },
         };
         assert_patches(patch_merge, cases, ARRAY_LEN(cases));
+        assert_patches(sharing, cases, ARRAY_LEN(cases));
+}
+
+static void merge_patches_that_share_give_the_same_text(void **state)
+{
+        static const struct vector cases[] = {
+                { "{'a':'b'}", "{'a':null,'b':1}", "" },
+                { "{'a':{'b':1,'c':2}}", "{'a':{'c':null,'d':{'e':null,'f':1}}}", "" },
+                { "{'a':5}", "{'a':{'b':{'c':null},'d':1}}", "" },
+                { "{'a':[{'x':1,'y':2},{'z':[1]}]}", "{'a':[{'y':2,'x':1},{'z':[1]}]}", "" },
+                { "{'a':[1,2,3]}", "{'a':[1,2]}", "" },
+                { "{'a':[{'x':[{'y':1}],'t':1}]}", "{'a':[{'x':[{'y':1}],'t':2},{'n':null}]}", "" },
+                { "{'a':true}", "{'a':1.0}", "" },
+                { "5", "{'a':{'b':null}}", "" },
+                { "{'a':1}", "[1]", "" },
+        };
+        for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+                AUTO_JSON json_t *from = doc_of(cases[i].from), *patch = doc_of(cases[i].patch);
+                AUTO_JSON json_t *to = NULL, *shared = NULL, *again = doc_of(cases[i].from);
+                AUTO_BUF struct buf a, b;
+                buf_init(&a, 4096);
+                buf_init(&b, 4096);
+                assert_int_equal(patch_merge(from, patch, &to, NULL), 0);
+                assert_int_equal(sharing(from, patch, &shared, NULL), 0);
+                assert_int_equal(doc_write(to, &a), 0);
+                assert_int_equal(doc_write(shared, &b), 0);
+                assert_string_equal(a.data, b.data);
+                assert_true(doc_equal(from, again));
+        }
+}
+
+static void what_a_merge_patch_leaves_or_repeats_is_shared(void **state)
+{
+        AUTO_JSON json_t *from = doc_of("{'s':{'a':1},'l':[{'c':[1]},{'t':1,'u':{'v':2}}]}"), *to = NULL;
+        AUTO_JSON json_t *patch = doc_of("{'l':[{'c':[1]},{'t':2,'u':{'v':2}}],'n':1}");
+        assert_int_equal(patch_merge_sharing(from, patch, &to, NULL), 0);
+        assert_ptr_equal(json_object_get(to, "s"), json_object_get(from, "s"));
+        const json_t *old = json_object_get(from, "l"), *new = json_object_get(to, "l");
+        assert_ptr_not_equal(new, old);
+        assert_ptr_equal(json_array_get(new, 0), json_array_get(old, 0));
+        assert_ptr_not_equal(json_array_get(new, 1), json_array_get(old, 1));
+        assert_ptr_equal(doc_get(json_array_get(new, 1), "u"), doc_get(json_array_get(old, 1), "u"));
 }
 
 static const struct vector diffs[] = {
@@ -328,6 +377,8 @@ int main(void)
                 cmocka_unit_test(json_patch_errors_name_operation_and_path),
                 cmocka_unit_test(growth_by_copies_is_limited),
                 cmocka_unit_test(merge_patches_apply),
+                cmocka_unit_test(merge_patches_that_share_give_the_same_text),
+                cmocka_unit_test(what_a_merge_patch_leaves_or_repeats_is_shared),
                 cmocka_unit_test(merge_diffs_turn_one_into_the_other),
                 cmocka_unit_test(json_diffs_turn_one_into_the_other),
                 cmocka_unit_test(three_way_merges_keep_what_others_set),

@@ -103,11 +103,11 @@ static int prune_metadata(struct pruning *p, json_t *metadata, const struct sche
         return 0;
 }
 
-static int prune(struct pruning *p, const struct schema *s, json_t *doc, const struct schema_path *at,
-                 bool resource);
+static int prune(struct pruning *p, const struct schema *s, json_t *doc, const json_t *sound,
+                 const struct schema_path *at, bool resource);
 
-static int prune_object(struct pruning *p, const struct schema *s, json_t *doc, const struct schema_path *at,
-                        bool resource)
+static int prune_object(struct pruning *p, const struct schema *s, json_t *doc, const json_t *sound,
+                        const struct schema_path *at, bool resource)
 {
         bool keep_unknown = s->preserve_unknown || s->additional_allowed || s->type == SCHEMA_ANY;
         const char *key;
@@ -121,7 +121,8 @@ static int prune_object(struct pruning *p, const struct schema *s, json_t *doc, 
                 if (resource && is_type_meta(key))
                         continue;
                 if (property) {
-                        TRY(prune(p, property, value, &here, property->embedded_resource));
+                        TRY(prune(p, property, value, json_object_get(sound, key), &here,
+                                  property->embedded_resource));
                 } else if (!keep_unknown) {
                         TRY(note_removed(p, p->removed, &here));
                         json_object_del(doc, key);
@@ -130,16 +131,19 @@ static int prune_object(struct pruning *p, const struct schema *s, json_t *doc, 
         return 0;
 }
 
-static int prune(struct pruning *p, const struct schema *s, json_t *doc, const struct schema_path *at,
-                 bool resource)
+static int prune(struct pruning *p, const struct schema *s, json_t *doc, const json_t *sound,
+                 const struct schema_path *at, bool resource)
 {
+        if (doc == sound)
+                return 0;
         if (json_is_object(doc))
-                return prune_object(p, s, doc, at, resource);
+                return prune_object(p, s, doc, sound, at, resource);
         if (!json_is_array(doc) || !s->items)
                 return 0;
         for (size_t i = 0; i < json_array_size(doc); i++) {
                 struct schema_path here = PATH_INDEX_OF(at, i);
-                TRY(prune(p, s->items, json_array_get(doc, i), &here, s->items->embedded_resource));
+                TRY(prune(p, s->items, json_array_get(doc, i), json_array_get(sound, i), &here,
+                          s->items->embedded_resource));
         }
         return 0;
 }
@@ -176,10 +180,16 @@ static int settle_removed(struct pruning *p, const struct schema *s, size_t firs
 
 int schema_prune(const struct schema *s, json_t *doc, json_t *ret_removed, struct error *err)
 {
+        return schema_prune_beside(s, doc, NULL, ret_removed, err);
+}
+
+int schema_prune_beside(const struct schema *s, json_t *doc, const json_t *sound, json_t *ret_removed,
+                        struct error *err)
+{
         struct pruning p = { .removed = ret_removed, .err = err };
         struct schema_path root = { 0 };
         size_t first = json_array_size(ret_removed);
-        int code = prune(&p, s, doc, &root, true);
+        int code = prune(&p, s, doc, sound, &root, true);
         if (code == 0)
                 code = settle_removed(&p, s, first);
         json_decref(p.embedded);
@@ -218,15 +228,17 @@ static int settle_nulls(const struct schema *s, json_t *object)
         return 0;
 }
 
-static int apply_defaults(const struct schema *s, json_t *doc)
+static int apply_defaults(const struct schema *s, json_t *doc, const json_t *sound)
 {
+        if (doc == sound)
+                return 0;
         if (json_is_array(doc) && s->items) {
                 for (size_t i = 0; i < json_array_size(doc); i++) {
                         json_t *item = json_array_get(doc, i);
                         if (is_unwanted_null(item, s->items) && s->items->default_value &&
                             json_array_set_new(doc, i, doc_copy(s->items->default_value)) < 0)
                                 return ERR_NO_MEMORY;
-                        TRY(apply_defaults(s->items, json_array_get(doc, i)));
+                        TRY(apply_defaults(s->items, json_array_get(doc, i), json_array_get(sound, i)));
                 }
         }
         if (!json_is_object(doc))
@@ -242,12 +254,17 @@ static int apply_defaults(const struct schema *s, json_t *doc)
         json_object_foreach(doc, key, value) {
                 const struct schema *property = schema_property(s, key);
                 if (property)
-                        TRY(apply_defaults(property, value));
+                        TRY(apply_defaults(property, value, json_object_get(sound, key)));
         }
         return 0;
 }
 
 int schema_apply_defaults(const struct schema *s, json_t *doc, struct error *err)
 {
-        return apply_defaults(s, doc) < 0 ? error_no_memory(err) : 0;
+        return schema_apply_defaults_beside(s, doc, NULL, err);
+}
+
+int schema_apply_defaults_beside(const struct schema *s, json_t *doc, const json_t *sound, struct error *err)
+{
+        return apply_defaults(s, doc, sound) < 0 ? error_no_memory(err) : 0;
 }

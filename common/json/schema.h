@@ -107,6 +107,15 @@ struct schema_problems {
  */
 int schema_validate(const struct schema *s, const json_t *doc, const json_t *old,
                     struct schema_problems *problems, struct error *err);
+/* The same for an update. Parts that `doc` shares with `sound` (the same nodes at the same place) are known
+ * to be valid in every respect, which costs nothing to find out then. NULL: there is no such document. */
+int schema_validate_update(const struct schema *s, const json_t *doc, const json_t *old, const json_t *sound,
+                           struct schema_problems *problems, struct error *err);
 int schema_apply_defaults(const struct schema *s, json_t *doc, struct error *err); /* in place */
+/* The same, but for parts shared with `sound`, which has its defaults; may be NULL. */
+int schema_apply_defaults_beside(const struct schema *s, json_t *doc, const json_t *sound, struct error *err);
 /* Removes unknown fields in place; their dotted paths are appended to the array `ret_removed` if not NULL. */
 int schema_prune(const struct schema *s, json_t *doc, json_t *ret_removed, struct error *err);
+/* The same, but for parts shared with `sound`, in which no field is unknown; may be NULL. */
+int schema_prune_beside(const struct schema *s, json_t *doc, const json_t *sound, json_t *ret_removed,
+                        struct error *err);

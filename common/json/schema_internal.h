@@ -56,10 +56,10 @@ bool schema_string_is_kind(const char *s);                             /* DNS-10
 /* The passes of schema_validate(). */
 int schema_check_value(struct validation *v, const struct schema *s, const json_t *doc, const json_t *old,
                        const struct schema_path *at);
-int schema_check_lists(struct validation *v, const struct schema *s, const json_t *doc,
+int schema_check_lists(struct validation *v, const struct schema *s, const json_t *doc, const json_t *sound,
                        const struct schema_path *at);
 int schema_check_embedded(struct validation *v, const struct schema *s, const json_t *doc,
-                          const struct schema_path *at);
+                          const json_t *sound, const struct schema_path *at);
 int schema_check_rules(struct validation *v, const struct schema *s, const json_t *doc, const json_t *old,
                        const struct schema_path *at, uint64_t *budget);
 

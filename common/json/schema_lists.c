@@ -78,15 +78,18 @@ static int check_unique(struct validation *v, const struct schema *s, const json
         return find_duplicates(v, ids, &seen, at);
 }
 
-int schema_check_lists(struct validation *v, const struct schema *s, const json_t *doc,
+int schema_check_lists(struct validation *v, const struct schema *s, const json_t *doc, const json_t *sound,
                        const struct schema_path *at)
 {
+        if (doc == sound)
+                return 0;
         if (json_is_array(doc)) {
                 if (s->list_type != SCHEMA_LIST_ATOMIC)
                         TRY(check_unique(v, s, doc, at));
                 for (size_t i = 0; s->items && i < json_array_size(doc); i++) {
                         struct schema_path here = PATH_INDEX_OF(at, i);
-                        TRY(schema_check_lists(v, s->items, json_array_get(doc, i), &here));
+                        TRY(schema_check_lists(v, s->items, json_array_get(doc, i), json_array_get(sound, i),
+                                               &here));
                 }
                 return 0;
         }
@@ -97,7 +100,7 @@ int schema_check_lists(struct validation *v, const struct schema *s, const json_
                 bool in_map = property && property == s->additional;
                 struct schema_path here = in_map ? PATH_KEY_OF(at, key) : PATH_CHILD_OF(at, key);
                 if (property)
-                        TRY(schema_check_lists(v, property, value, &here));
+                        TRY(schema_check_lists(v, property, value, json_object_get(sound, key), &here));
         }
         return 0;
 }
@@ -214,13 +217,16 @@ static int check_resource(struct validation *v, const json_t *doc, const struct 
 }
 
 int schema_check_embedded(struct validation *v, const struct schema *s, const json_t *doc,
-                          const struct schema_path *at)
+                          const json_t *sound, const struct schema_path *at)
 {
+        if (doc == sound)
+                return 0;
         if (json_is_object(doc) && s->embedded_resource)
                 TRY(check_resource(v, doc, at));
         for (size_t i = 0; s->items && i < json_array_size(doc); i++) {
                 struct schema_path here = PATH_INDEX_OF(at, i);
-                TRY(schema_check_embedded(v, s->items, json_array_get(doc, i), &here));
+                TRY(schema_check_embedded(v, s->items, json_array_get(doc, i), json_array_get(sound, i),
+                                          &here));
         }
         const char *key;
         json_t *value;
@@ -229,7 +235,7 @@ int schema_check_embedded(struct validation *v, const struct schema *s, const js
                 bool in_map = property && property == s->additional;
                 struct schema_path here = in_map ? PATH_KEY_OF(at, key) : PATH_CHILD_OF(at, key);
                 if (property)
-                        TRY(schema_check_embedded(v, property, value, &here));
+                        TRY(schema_check_embedded(v, property, value, json_object_get(sound, key), &here));
         }
         return 0;
 }

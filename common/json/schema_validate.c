@@ -441,11 +441,9 @@ static int check_all(struct validation *v, const struct schema *s, const json_t 
 int schema_check_value(struct validation *v, const struct schema *s, const json_t *doc, const json_t *old,
                        const struct schema_path *at)
 {
-        size_t before = v->problems->n;
-        TRY(check_all(v, s, doc, old, at));
-        if (old && v->problems->n > before && doc_equal(doc, old))
-                v->problems->n = before;
-        return 0;
+        if (old && doc_equal(doc, old))
+                return 0;
+        return check_all(v, s, doc, old, at);
 }
 
 static bool blocks_rules(const struct schema_problems *problems)
@@ -461,13 +459,19 @@ static bool blocks_rules(const struct schema_problems *problems)
 int schema_validate(const struct schema *s, const json_t *doc, const json_t *old,
                     struct schema_problems *problems, struct error *err)
 {
+        return schema_validate_update(s, doc, old, NULL, problems, err);
+}
+
+int schema_validate_update(const struct schema *s, const json_t *doc, const json_t *old, const json_t *sound,
+                           struct schema_problems *problems, struct error *err)
+{
         struct validation v = { .problems = problems, .err = err };
         struct schema_path root = { 0 };
         uint64_t budget = SCHEMA_COST_BUDGET;
         TRY(schema_check_value(&v, s, doc, old, &root));
         problems->n_values = problems->n;
-        TRY(schema_check_embedded(&v, s, doc, &root));
-        TRY(schema_check_lists(&v, s, doc, &root));
+        TRY(schema_check_embedded(&v, s, doc, sound, &root));
+        TRY(schema_check_lists(&v, s, doc, sound, &root));
         if (!s->has_rules)
                 return 0;
         if (blocks_rules(problems))

@@ -125,6 +125,19 @@ static int basic_header(const struct http_endpoint *e, struct arena *arena, cons
         return *ret ? 0 : error_no_memory(err);
 }
 
+/* Of each request; tokens are long. */
+static const char *bearer_header(struct arena *arena, const char *token)
+{
+        static const char scheme[] = "Bearer ";
+        size_t head = strlen(scheme), n = strlen(token) + 1;
+        char *text = arena_alloc(arena, head + n);
+        if (!text)
+                return NULL;
+        memcpy(text, scheme, head);
+        memcpy(text + head, token, n);
+        return text;
+}
+
 int http_credentials_header(struct http_credentials *c, const struct http_endpoint *e, bool again,
                             struct arena *arena, const char **ret, struct error *err)
 {
@@ -139,6 +152,6 @@ int http_credentials_header(struct http_credentials *c, const struct http_endpoi
         if (!is_token_text(slice_of(token)))
                 return error_set(err, ERR_UNAUTHORIZED,
                                  "bearer token for %s: it holds characters no token has", e->base_url);
-        *ret = arena_printf(arena, "Bearer %s", token);
+        *ret = bearer_header(arena, token);
         return *ret ? 0 : error_no_memory(err);
 }
