@@ -11,8 +11,10 @@ struct blob *blob_ref(struct blob *b)
 
 void blob_unref(struct blob *b)
 {
-        if (b && --b->refs == 0)
-                mem_free(b);
+        if (!b || --b->refs > 0)
+                return;
+        blob_forget_doc(b);
+        mem_free(b);
 }
 
 const char *blob_label(const struct blob *b, const char *key)
@@ -64,6 +66,7 @@ struct blob *blob_copy(const struct blob *b)
                 return NULL;
         memcpy(copy, b, sizeof(*b) + b->end);
         copy->refs = 1;
+        copy->kept = NULL;
         return copy;
 }
 

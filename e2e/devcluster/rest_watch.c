@@ -19,6 +19,7 @@
 struct watch {
         struct request *rq;
         struct table *table;
+        struct watch_scope *scope; /* NULL = every change of the table wakes it */
         struct selector selector;
         uint64_t position; /* of the next event in the table's queue */
         uint64_t rv;       /* everything up to here was sent or did not match */
@@ -108,14 +109,32 @@ static int send_event(struct watch *w, const struct event *e)
         return send_left(w, e); /* as it was when it still matched, with the version of its leaving */
 }
 
+/* Whether history has lost what this watch has not seen. */
+static bool is_behind(const struct watch *w)
+{
+        return !w->scope || w->scope->forgotten_rv > w->rv;
+}
+
+/* Events of other namespaces, of which a thousand may have come, are passed over at once. */
+static void skip_others(struct watch *w)
+{
+        uint64_t rv = watch_scope_skip(w->table, w->scope, w->rv);
+        if (rv == w->rv)
+                return;
+        w->rv = rv;
+        w->position = MAX(w->position, api_store_events_after(w->table, rv));
+}
+
 /* Sends what is there; the queue may move while the fiber waits for the client. */
 static int send_pending(struct watch *w)
 {
+        skip_others(w);
         struct event_queue *q = &w->table->events;
         struct cluster *c = w->table->cluster;
         for (;;) {
-                if (w->position < q->base)
+                if (w->position < q->base && is_behind(w))
                         return send_expired(w);
+                w->position = MAX(w->position, q->base);
                 if (w->position >= q->base + q->n)
                         break;
                 struct event *e = event_queue_get(q, w->position);
@@ -180,7 +199,7 @@ static int follow(struct watch *w)
                         return ERR_CLOSED;
                 TRY(send_pending(w));
                 int64_t until = w->bookmarks ? MIN(w->end_ms, w->next_bookmark_ms) : w->end_ms;
-                int r = x->ops->wait(x, &w->table->watchers, until);
+                int r = x->ops->wait(x, watch_scope_queue(w->table, w->scope), until);
                 if (r < 0 && r != ERR_TIMEOUT)
                         return r;
                 int64_t now = loop_now_ms(loop);
@@ -241,9 +260,27 @@ static void run_watch(struct watch *w, const struct snapshot *s, bool mark_end)
         (void)follow(w);
 }
 
+/* Answers the exchange; nothing but the connection can fail any more. */
+static int serve_watch(struct watch *w, const struct snapshot *s, bool mark_end)
+{
+        struct request *rq = w->rq;
+        struct error err = { 0 };
+        if (api_store_wait(rq->devcluster->store, &err) < 0)
+                return request_fail_error(rq, &err);
+        struct http_header at[] = { { "Content-Type", "application/json" },
+                                    { "Cache-Control", "no-cache, private" } };
+        struct http_headers headers = { at, ARRAY_LEN(at) };
+        if (http_begin(rq->x, 200, &headers) < 0)
+                return 0;
+        buf_init(&w->out, LIMIT_WATCH_EVENT_BYTES);
+        run_watch(w, s, mark_end);
+        buf_free(&w->out);
+        (void)http_end(rq->x);
+        return 0;
+}
+
 int rest_watch(struct request *rq)
 {
-        struct error err = { 0 };
         struct watch w = { .rq = rq, .table = request_table(rq, true), .epoch = rq->cluster->watch_epoch };
         CLEANUP(free_snapshot) struct snapshot s = { 0 };
         bool initial = false, mark_end = false;
@@ -257,16 +294,9 @@ int rest_watch(struct request *rq)
         TRY(read_options(&w, &initial, &mark_end));
         if (initial)
                 TRY(take_snapshot(&w, &s));
-        if (api_store_wait(rq->devcluster->store, &err) < 0)
-                return request_fail_error(rq, &err);
-        struct http_header at[] = { { "Content-Type", "application/json" },
-                                    { "Cache-Control", "no-cache, private" } };
-        struct http_headers headers = { at, ARRAY_LEN(at) };
-        if (http_begin(rq->x, 200, &headers) < 0)
-                return 0;
-        buf_init(&w.out, LIMIT_WATCH_EVENT_BYTES);
-        run_watch(&w, &s, mark_end);
-        buf_free(&w.out);
-        (void)http_end(rq->x);
-        return 0;
+        if (watch_scope_take(w.table, rq->ns, &w.scope) < 0) /* before the first wait */
+                return request_fail_memory(rq);
+        int r = serve_watch(&w, &s, mark_end);
+        watch_scope_give(w.table, rq->ns, w.scope);
+        return r;
 }

@@ -59,6 +59,7 @@ static void forget_oldest(struct cluster *c)
         ASSERT(same == e);
         c->history_bytes -= event_bytes(e);
         c->compacted_rv = e->rv;
+        scopes_forget(e);
         blob_unref(e->object);
         blob_unref(e->previous);
         mem_free(e);
@@ -80,6 +81,12 @@ static void trim_history(struct cluster *c)
                 forget_oldest(c);
 }
 
+static void wake_table(struct table *t)
+{
+        waitq_wake_all(&t->watchers);
+        scopes_wake_all(t);
+}
+
 void api_store_cut_watches(struct cluster *c, bool compact)
 {
         if (compact) {
@@ -92,7 +99,7 @@ void api_store_cut_watches(struct cluster *c, bool compact)
         }
         c->watch_epoch++;
         map_for_each(&c->tables, e)
-                waitq_wake_all(&((struct table *)e->value)->watchers);
+                wake_table(e->value);
 }
 
 uint64_t api_store_events_after(const struct table *t, uint64_t rv)
@@ -117,6 +124,7 @@ static void table_free(void *value)
         for (size_t i = 0; i < t->items.n; i++)
                 blob_unref(t->items.at[i]);
         vec_free(&t->items);
+        map_free(&t->scopes);
         mem_free(t->events.at);
         mem_free(t);
 }
@@ -135,6 +143,7 @@ struct table *api_store_table(struct cluster *c, const char *key, bool create)
                 if (e->value == t)
                         t->key = e->key;
         t->cluster = c;
+        t->order = map_count(&c->tables);
         return t;
 }
 
@@ -178,6 +187,7 @@ static int reserve_write(struct table *t, struct event **ret, struct error *err)
         struct cluster *c = t->cluster;
         if (event_queue_grow(&t->events) < 0 || event_queue_grow(&c->history) < 0 ||
             vec_reserve(&t->items, t->items.n + 1) < 0 ||
+            vec_reserve(&c->store->changed, c->store->changed.n + 1) < 0 ||
             vec_reserve(&c->store->pending, c->store->pending.n + 1) < 0)
                 return error_no_memory(err);
         struct event *e = NEW(struct event);
@@ -205,6 +215,9 @@ static void record(struct table *t, struct event *e, enum event_type type, struc
         if (type != EVENT_DELETED)
                 p.blob = blob_ref(object);
         s->pending.at[s->pending.n++] = p;
+        if (!t->changed)
+                s->changed.at[s->changed.n++] = t;
+        t->changed = true;
         s->queued++;
         loop_hook_arm(&s->hook);
         if (s->options.observer.changed)
@@ -227,6 +240,8 @@ static void put_blob(struct table *t, struct event *e, struct blob *b)
         }
         t->items.at[i] = b;
         record(t, e, exists ? EVENT_MODIFIED : EVENT_ADDED, previous, b);
+        if (previous)
+                blob_forget_doc(previous);
         blob_unref(previous);
 }
 
@@ -277,6 +292,7 @@ int api_store_remove(struct table *t, json_t *doc, struct error *err)
         last->row = previous->row;
         vec_remove(&t->items, i);
         record(t, e, EVENT_DELETED, previous, last);
+        blob_forget_doc(previous);
         blob_unref(previous);
         blob_unref(last);
         return 0;
@@ -284,23 +300,46 @@ int api_store_remove(struct table *t, json_t *doc, struct error *err)
 
 /* ---- commit ---- */
 
+static int compare_tables(const void *a, const void *b)
+{
+        const struct table *x = *(struct table *const *)a, *y = *(struct table *const *)b;
+        if (x->cluster != y->cluster)
+                return x->cluster->id < y->cluster->id ? -1 : 1;
+        return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* The tables of one cluster, of which there are n. */
+static void wake_watchers_of(struct cluster *c, struct table **at, size_t n)
+{
+        uint64_t from = c->committed_rv;
+        for (size_t i = 0; i < n; i++)
+                at[i]->changed = false;
+        if (from == c->rv) /* all were cut since */
+                return;
+        c->committed_rv = c->rv;
+        for (size_t i = 0; i < n; i++) {
+                struct event_queue *q = &at[i]->events;
+                if (!q->n || event_queue_get(q, q->base + q->n - 1)->rv <= from)
+                        continue;
+                waitq_wake_all(&at[i]->watchers);
+                scopes_wake(at[i], from);
+        }
+        waitq_wake_all(&c->any_change);
+        trim_history(c);
+}
+
+/* Cluster by cluster and table by table, as they were made; what was not written costs nothing. */
 static void wake_watchers(struct store *s)
 {
-        map_for_each(&s->clusters, ce) {
-                struct cluster *c = ce->value;
-                if (c->committed_rv == c->rv)
-                        continue;
-                uint64_t from = c->committed_rv;
-                c->committed_rv = c->rv;
-                map_for_each(&c->tables, te) {
-                        struct table *t = te->value;
-                        struct event_queue *q = &t->events;
-                        if (q->n && event_queue_get(q, q->base + q->n - 1)->rv > from)
-                                waitq_wake_all(&t->watchers);
-                }
-                waitq_wake_all(&c->any_change);
-                trim_history(c);
+        struct table **at = s->changed.at;
+        if (s->changed.n > 1)
+                qsort(at, s->changed.n, sizeof(struct table *), compare_tables);
+        for (size_t i = 0, end; i < s->changed.n; i = end) {
+                for (end = i + 1; end < s->changed.n && at[end]->cluster == at[i]->cluster; end++)
+                        ;
+                wake_watchers_of(at[i]->cluster, at + i, end - i);
         }
+        s->changed.n = 0;
 }
 
 int api_store_commit(struct store *s, struct error *err)
@@ -413,6 +452,15 @@ static void drop_pending(struct store *s, const struct cluster *c)
         s->pending.n = kept;
 }
 
+static void drop_changed(struct store *s, const struct cluster *c)
+{
+        size_t kept = 0;
+        for (size_t i = 0; i < s->changed.n; i++)
+                if (s->changed.at[i]->cluster != c)
+                        s->changed.at[kept++] = s->changed.at[i];
+        s->changed.n = kept;
+}
+
 int api_store_cluster_delete(struct store *s, struct cluster *c, struct error *err)
 {
         if (s->db)
@@ -420,6 +468,7 @@ int api_store_cluster_delete(struct store *s, struct cluster *c, struct error *e
         if (vec_reserve(&s->deleted, s->deleted.n + 1) < 0)
                 return error_no_memory(err);
         drop_pending(s, c);
+        drop_changed(s, c);
         (void)map_take(&s->clusters, c->name);
         c->deleted = true;
         s->deleted.at[s->deleted.n++] = c;
@@ -461,6 +510,7 @@ int api_store_open(const struct store_options *o, struct store **ret, struct err
         s->loop = o->loop;
         s->next_row = s->next_cluster = 1;
         map_init(&s->clusters, MAP_OWN_KEYS, cluster_free);
+        list_init(&s->kept.list);
         s->hook = (struct loop_hook){ .fn = commit_turn, .ctx = s };
         loop_hook_add(s->loop, &s->hook);
         int r = text_equal(o->path, ":memory:") ? 0 : api_store_sql_open(s, err);
@@ -477,6 +527,7 @@ struct store *api_store_close(struct store *s)
         if (!s)
                 return NULL;
         (void)api_store_commit(s, NULL);
+        api_store_forget_docs(s);
         loop_hook_remove(s->loop, &s->hook);
         api_store_sql_close(s);
         map_free(&s->clusters);
@@ -484,6 +535,7 @@ struct store *api_store_close(struct store *s)
                 cluster_free(s->deleted.at[i]);
         vec_free(&s->deleted);
         vec_free(&s->pending);
+        vec_free(&s->changed);
         mem_free(s);
         return NULL;
 }

@@ -17,6 +17,7 @@
 /* One stored state of one object: immutable, reference-counted, one allocation. The text is the object in its
  * storage version and begins {"kind":..,"apiVersion":..,"metadata":..}. */
 struct blob {
+        struct kept_document *kept; /* kept.c; mostly NULL */
         uint32_t refs;
         uint32_t len;     /* bytes of text */
         uint32_t rest_at; /* offset of "metadata": what follows kind and apiVersion */
@@ -51,6 +52,10 @@ const char *blob_label(const struct blob *b, const char *key); /* NULL if absent
 int blob_from_doc(json_t *doc, uint64_t rv, struct blob **ret, struct error *err);
 int blob_parse(const struct blob *b, json_t **ret, struct error *err); /* new */
 
+/* The document that was stored, if it is kept: what blob_parse() would give, borrowed while the blob is the
+ * object's state. Nobody changes it, nor any part of it. NULL if it is not kept. */
+const json_t *blob_kept_doc(const struct blob *b);
+
 enum event_type { EVENT_ADDED, EVENT_MODIFIED, EVENT_DELETED };
 
 struct event {
@@ -77,7 +82,11 @@ struct table {
         VEC(struct blob *) items; /* sorted by namespace, then name */
         struct event_queue events;
         struct waitq watchers;
-        uint64_t stale_rv; /* objects up to here were written under an older schema */
+        struct map scopes;  /* namespace -> struct watch_scope */
+        uint32_t n_watches; /* under way */
+        uint32_t order;     /* of making, within the cluster */
+        bool changed;       /* since the last commit */
+        uint64_t stale_rv;  /* objects up to here were written under an older schema */
 };
 
 struct cluster {
@@ -150,6 +159,9 @@ size_t api_store_lower_bound(const struct table *t, const char *ns, const char *
 /* Creates or replaces; metadata.namespace and .name of doc say where. Sets metadata.resourceVersion in doc.
  * *ret is borrowed from the table (may be NULL). */
 int api_store_put(struct table *t, json_t *doc, struct blob **ret, struct error *err);
+/* Keeps the document that b was made from, which is changed no more, until the next state comes or others
+ * need the room. */
+void api_store_keep_doc(struct store *s, struct blob *b, json_t *doc);
 /* Puts what another store made, whose text names its version: it must be the one that follows here. */
 int api_store_put_copy(struct table *t, const struct blob *of, struct error *err);
 /* Removes the object that doc is the last state of. */
@@ -161,5 +173,25 @@ int api_store_wait(struct store *s, struct error *err);
 
 /* Position of the first event behind rv in the table's queue. */
 uint64_t api_store_events_after(const struct table *t, uint64_t rv);
+/* ---- scopes.c: who waits for which changes ---- */
+
+/* Watches of one namespace, woken by its changes alone: they sleep while the table's history goes on. */
+struct watch_scope {
+        struct waitq watchers;
+        /* Of events of the namespace since this is here: the last that history has lost, the last that is
+         * committed, the first of the last commit that had any, and the last before that. 0 = none; what was
+         * before is not known, and so is `before_rv`, UINT64_MAX, at first. */
+        uint64_t forgotten_rv, last_rv, first_rv, before_rv;
+        unsigned refs;
+};
+/* For a watch of a namespace (NULL: of all). *ret NULL: it waits for every change of the table. To be given
+ * back, also then. */
+int watch_scope_take(struct table *t, const char *ns, struct watch_scope **ret);
+void watch_scope_give(struct table *t, const char *ns, struct watch_scope *s);
+struct waitq *watch_scope_queue(struct table *t, struct watch_scope *s);
+/* A version up to which nothing concerns who has seen everything up to `rv`; rv itself where that is not
+ * known. */
+uint64_t watch_scope_skip(const struct table *t, const struct watch_scope *s, uint64_t rv);
+
 void api_store_compact(struct cluster *c, size_t keep_events); /* forgets history but the newest */
 void api_store_cut_watches(struct cluster *c, bool compact);

@@ -12,18 +12,26 @@ struct pending {
         int64_t row;
 };
 
+/* Oldest first. */
+struct kept_documents {
+        struct list list;
+        size_t n, bytes; /* of text */
+};
+
 struct store {
         struct store_options options;
         struct loop *loop;
         struct loop_hook hook;
         sqlite3 *db; /* NULL for ":memory:" */
-        sqlite3_stmt *put, *remove, *set_rv;
+        sqlite3_stmt *put, *remove, *set_rv, *begin, *commit, *rollback;
         VEC(struct pending) pending;
-        uint64_t queued, committed; /* counts of writes: a fiber waits until committed reaches its queued */
+        VEC(struct table *) changed; /* since the last commit, each once */
+        uint64_t queued, committed;  /* counts of writes: a fiber waits until committed reaches its queued */
         struct waitq waiters;
         struct map clusters;
         VEC(struct cluster *) deleted;
         int64_t next_row, next_cluster;
+        struct kept_documents kept;
         bool cut; /* versions were raised without a write: they, too, have to be there after a restart */
         bool failed;
 };
@@ -45,3 +53,12 @@ void api_store_sort_loaded(struct cluster *c);
 struct blob *blob_new(struct slice text, uint32_t rest_at, struct slice extra, uint16_t n_labels,
                       uint16_t n_owners);
 struct blob *blob_copy(const struct blob *b); /* with its version; NULL without memory */
+
+/* ---- scopes.c ---- */
+void scopes_wake(struct table *t, uint64_t from); /* those of the events after `from` */
+void scopes_wake_all(struct table *t);
+void scopes_forget(const struct event *e); /* history loses it */
+
+/* ---- kept.c ---- */
+void blob_forget_doc(struct blob *b); /* none is fine */
+void api_store_forget_docs(struct store *s);

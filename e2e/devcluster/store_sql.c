@@ -110,7 +110,10 @@ int api_store_sql_open(struct store *s, struct error *err)
         TRY(read_objects(s, &by_id, err));
         TRY(prepare(s, "INSERT OR REPLACE INTO objects VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9)", &s->put, err));
         TRY(prepare(s, "DELETE FROM objects WHERE row=?1", &s->remove, err));
-        return prepare(s, "UPDATE clusters SET rv=?2 WHERE id=?1", &s->set_rv, err);
+        TRY(prepare(s, "UPDATE clusters SET rv=?2 WHERE id=?1", &s->set_rv, err));
+        TRY(prepare(s, "BEGIN IMMEDIATE", &s->begin, err));
+        TRY(prepare(s, "COMMIT", &s->commit, err));
+        return prepare(s, "ROLLBACK", &s->rollback, err);
 }
 
 void api_store_sql_close(struct store *s)
@@ -118,15 +121,18 @@ void api_store_sql_close(struct store *s)
         finalize(&s->put);
         finalize(&s->remove);
         finalize(&s->set_rv);
+        finalize(&s->begin);
+        finalize(&s->commit);
+        finalize(&s->rollback);
         sqlite3_close(s->db);
         s->db = NULL;
 }
 
-static int step(struct store *s, sqlite3_stmt *st, struct error *err)
+static int step(struct store *s, sqlite3_stmt *st, const char *what, struct error *err)
 {
         int r = sqlite3_step(st);
         sqlite3_reset(st);
-        return r == SQLITE_DONE ? 0 : sql_error(s, "write", err);
+        return r == SQLITE_DONE ? 0 : sql_error(s, what, err);
 }
 
 static int put_row(struct store *s, const struct pending *p, struct error *err)
@@ -142,7 +148,7 @@ static int put_row(struct store *s, const struct pending *p, struct error *err)
         sqlite3_bind_int64(st, 7, b->n_owners);
         sqlite3_bind_blob(st, 8, b->data + b->len + 1, (int)(b->end - b->len - 1), SQLITE_STATIC);
         sqlite3_bind_blob(st, 9, b->data, (int)b->len, SQLITE_STATIC);
-        int r = step(s, st, err);
+        int r = step(s, st, "write", err);
         sqlite3_clear_bindings(st);
         return r;
 }
@@ -153,7 +159,7 @@ static int write_version(struct store *s, struct cluster *c, struct error *err)
                 return 0;
         sqlite3_bind_int64(s->set_rv, 1, c->id);
         sqlite3_bind_int64(s->set_rv, 2, (int64_t)c->rv);
-        TRY(step(s, s->set_rv, err));
+        TRY(step(s, s->set_rv, "write", err));
         c->stored_rv = c->rv;
         return 0;
 }
@@ -166,7 +172,7 @@ static int write_pending(struct store *s, struct error *err)
                         TRY(put_row(s, p, err));
                 } else {
                         sqlite3_bind_int64(s->remove, 1, p->row);
-                        TRY(step(s, s->remove, err));
+                        TRY(step(s, s->remove, "write", err));
                 }
         }
         for (size_t i = 0; i < s->pending.n; i++)
@@ -180,13 +186,13 @@ static int write_pending(struct store *s, struct error *err)
 
 int api_store_sql_commit(struct store *s, struct error *err)
 {
-        TRY(run(s, "BEGIN IMMEDIATE", err));
+        TRY(step(s, s->begin, "BEGIN IMMEDIATE", err));
         int r = write_pending(s, err);
         if (r < 0) {
-                (void)run(s, "ROLLBACK", NULL);
+                (void)step(s, s->rollback, "ROLLBACK", NULL);
                 return r;
         }
-        return run(s, "COMMIT", err);
+        return step(s, s->commit, "COMMIT", err);
 }
 
 int api_store_sql_cluster_create(struct store *s, struct cluster *c, struct error *err)
@@ -196,7 +202,7 @@ int api_store_sql_cluster_create(struct store *s, struct cluster *c, struct erro
         sqlite3_bind_int64(st, 1, c->id);
         sqlite3_bind_text(st, 2, c->name, -1, SQLITE_STATIC);
         sqlite3_bind_int64(st, 3, (int64_t)c->rv);
-        return step(s, st, err);
+        return step(s, st, "write", err);
 }
 
 int api_store_sql_cluster_delete(struct store *s, struct cluster *c, struct error *err)
@@ -206,8 +212,8 @@ int api_store_sql_cluster_delete(struct store *s, struct cluster *c, struct erro
         TRY(prepare(s, "DELETE FROM clusters WHERE id=?1", &cluster, err));
         sqlite3_bind_int64(objects, 1, c->id);
         sqlite3_bind_int64(cluster, 1, c->id);
-        TRY(step(s, objects, err));
-        return step(s, cluster, err);
+        TRY(step(s, objects, "write", err));
+        return step(s, cluster, "write", err);
 }
 
 int api_store_setting_get(struct store *s, const char *key, char **ret, struct error *err)
@@ -235,5 +241,5 @@ int api_store_setting_put(struct store *s, const char *key, const char *value, s
         TRY(prepare(s, "INSERT OR REPLACE INTO settings VALUES(?1,?2)", &st, err));
         sqlite3_bind_text(st, 1, key, -1, SQLITE_STATIC);
         sqlite3_bind_text(st, 2, value, -1, SQLITE_STATIC);
-        return step(s, st, err);
+        return step(s, st, "write", err);
 }

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "e2e/devcluster/rig.h"
+#include "e2e/devcluster/store.h"
 
 #define CM "/api/v1/namespaces/default/configmaps"
 
@@ -139,6 +140,87 @@ RIG_TEST(a_table_watch_sends_one_row_each, {
         rig_watch_close(&w);
 })
 
+#define IN_OTHER "/api/v1/namespaces/other/configmaps"
+#define MANY 64 /* watches from which on those of one namespace wait for it alone */
+
+/* Watches enough for the next one to sleep through what happens elsewhere. */
+static void watch_a_lot(struct rig *r, struct rig_watch *many)
+{
+        assert_int_equal(rig_post(r, "/api/v1/namespaces", "{\"metadata\":{\"name\":\"other\"}}"), 201);
+        for (size_t i = 0; i < MANY; i++)
+                rig_watch_open(r, &many[i],
+                               "/api/v1/namespaces/none/configmaps?watch=true&resourceVersion=0");
+}
+
+/* More than history keeps. */
+static void make_elsewhere(struct rig *r)
+{
+        for (int i = 0; i < 20; i++)
+                assert_int_equal(rig_post(r, IN_OTHER, "{\"metadata\":{\"generateName\":\"elsewhere-\"}}"),
+                                 201);
+        api_store_compact(api_store_cluster(devcluster_store(r->devcluster), "hub"), 10);
+}
+
+static void close_all(struct rig_watch *many)
+{
+        for (size_t i = 0; i < MANY; i++)
+                rig_watch_close(&many[i]);
+}
+
+RIG_TEST(one_of_many_watches_sleeps_while_other_namespaces_change, {
+        struct rig_watch many[MANY];
+        struct rig_watch w;
+        const char *rv = list_version(r);
+        watch_a_lot(r, many);
+        make(r, "before");
+        rig_watch_open(
+                r, &w,
+                arena_printf(&r->arena, CM "?watch=true&allowWatchBookmarks=true&resourceVersion=%s", rv));
+        assert_string_equal(rig_watch_next(&w, 1000), "ADDED"); /* from before it began */
+        make_elsewhere(r);
+        assert_string_equal(rig_watch_next(&w, 1000), "timeout");
+        make(r, "a");
+        make_elsewhere(r);
+        assert_string_equal(rig_watch_next(&w, 1000), "ADDED");
+        assert_string_equal(rig_watch_string(&w, "metadata.name"), "a");
+        make_elsewhere(r);
+        assert_string_equal(rig_watch_next(&w, 61000), "BOOKMARK");
+        assert_string_equal(rig_watch_string(&w, "metadata.resourceVersion"), list_version(r));
+        assert_int_equal(rig_delete(r, CM "/a"), 200);
+        assert_string_equal(rig_watch_next(&w, 1000), "DELETED");
+        devcluster_cut_watches(r->devcluster, NULL, false);
+        assert_string_equal(rig_watch_next(&w, 1000), "");
+        rig_watch_close(&w);
+        close_all(many);
+})
+
+/* It waits for its client, and what it has not sent is forgotten. */
+RIG_TEST(one_of_many_watches_is_told_what_it_missed, {
+        struct rig_watch many[MANY];
+        struct rig_watch slow;
+        char *big = arena_alloc(&r->arena, 900001);
+        watch_a_lot(r, many);
+        rig_watch_open(r, &slow,
+                       arena_printf(&r->arena, CM "?watch=true&resourceVersion=%s", list_version(r)));
+        memset(big, 'x', 900000);
+        big[900000] = '\0';
+        for (int i = 0; i < 6; i++)
+                assert_int_equal(
+                        rig_post(r, CM,
+                                 arena_printf(&r->arena,
+                                              "{\"metadata\":{\"name\":\"m%d\"},\"data\":{\"k\":\"%s\"}}", i,
+                                              big)),
+                        201);
+        make_elsewhere(r);
+        int seen = 0;
+        while (strcmp(rig_watch_next(&slow, 1000), "ADDED") == 0)
+                seen++;
+        assert_true(seen < 6);
+        assert_string_equal(rig_watch_string(&slow, "reason"), "Expired");
+        rig_watch_close(&slow);
+        close_all(many);
+})
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -149,6 +231,8 @@ int main(void)
                 cmocka_unit_test(bookmarks_come_every_minute_and_before_the_end),
                 cmocka_unit_test(a_slow_watcher_is_cut_and_others_go_on),
                 cmocka_unit_test(a_table_watch_sends_one_row_each),
+                cmocka_unit_test(one_of_many_watches_sleeps_while_other_namespaces_change),
+                cmocka_unit_test(one_of_many_watches_is_told_what_it_missed),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,84 @@
+/* Parsed documents of objects that are written again and again: statuses that say that something lives. */
+#include "e2e/devcluster/store_internal.h"
+
+#define KEPT_MOST 4096
+#define KEPT_TEXT_MOST ((size_t)24 << 20) /* of all; a document takes several times its text */
+#define KEPT_TEXT_ONE ((size_t)64 << 10)
+
+struct kept_document {
+        struct list node;
+        struct kept_documents *of;
+        struct blob *blob;
+        json_t *doc;
+};
+
+void blob_forget_doc(struct blob *b)
+{
+        struct kept_document *k = TAKE_PTR(b->kept);
+        if (!k)
+                return;
+        list_remove(&k->node);
+        k->of->n--;
+        k->of->bytes -= b->len;
+        json_decref(k->doc);
+        mem_free(k);
+}
+
+const json_t *blob_kept_doc(const struct blob *b)
+{
+        return b->kept ? b->kept->doc : NULL;
+}
+
+/* Written and read again a real may have become an integer. */
+static bool has_reals(const json_t *v)
+{
+        json_t *mutable = (json_t *)v;
+        if (json_is_real(v))
+                return true;
+        for (size_t i = 0; i < json_array_size(v); i++)
+                if (has_reals(json_array_get(v, i)))
+                        return true;
+        for (void *i = json_object_iter(mutable); i; i = json_object_iter_next(mutable, i))
+                if (has_reals(json_object_iter_value(i)))
+                        return true;
+        return false;
+}
+
+/* Whether the text reads as the document, in order, too. */
+static bool is_in_order(const json_t *doc)
+{
+        static const char *const first[] = { "kind", "apiVersion", "metadata" };
+        json_t *mutable = (json_t *)doc;
+        void *at = json_object_iter(mutable);
+        for (size_t i = 0; i < ARRAY_LEN(first); i++, at = json_object_iter_next(mutable, at))
+                if (!at || strcmp(json_object_iter_key(at), first[i]) != 0)
+                        return false;
+        return true;
+}
+
+static void make_room(struct kept_documents *all)
+{
+        while (all->n >= KEPT_MOST || all->bytes > KEPT_TEXT_MOST)
+                blob_forget_doc(list_first(&all->list, struct kept_document, node)->blob);
+}
+
+void api_store_keep_doc(struct store *s, struct blob *b, json_t *doc)
+{
+        struct kept_documents *all = &s->kept;
+        struct kept_document *k;
+        if (b->kept || b->len > KEPT_TEXT_ONE || !is_in_order(doc) || has_reals(doc) ||
+            !(k = NEW(struct kept_document)))
+                return;
+        make_room(all);
+        *k = (struct kept_document){ .of = all, .blob = b, .doc = json_incref(doc) };
+        list_append(&all->list, &k->node);
+        all->n++;
+        all->bytes += b->len;
+        b->kept = k;
+}
+
+void api_store_forget_docs(struct store *s)
+{
+        while (!list_empty(&s->kept.list))
+                blob_forget_doc(list_first(&s->kept.list, struct kept_document, node)->blob);
+}
