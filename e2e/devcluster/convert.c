@@ -11,6 +11,16 @@ bool convert_is_identity(const struct request *rq, const struct table *t, const 
                !(rq->resource->flags & RESOURCE_AS_CORE);
 }
 
+/* Whether these come first: so they do in what was stored. */
+static bool begins_with(json_t *doc, const char *const *keys, size_t n)
+{
+        void *at = json_object_iter(doc);
+        for (size_t i = 0; i < n; i++, at = json_object_iter_next(doc, at))
+                if (!at || strcmp(json_object_iter_key(at), keys[i]) != 0)
+                        return false;
+        return true;
+}
+
 /* metadata has rules of its own (meta.c), and a CRD's schema only says it is an object: keep it out of the
  * way. */
 int convert_prune(struct request *rq, const struct resource_version *v, json_t *doc, json_t *ret_removed,
@@ -20,6 +30,8 @@ int convert_prune(struct request *rq, const struct resource_version *v, json_t *
         if (!schema)
                 return 0;
         static const char *const apart[] = { "kind", "apiVersion", "metadata" };
+        if (begins_with(doc, apart, ARRAY_LEN(apart))) /* they would end up where they are */
+                return schema_prune_beside(schema, doc, rq->sound, ret_removed, err);
         json_t *kept[ARRAY_LEN(apart)];
         AUTO_JSON json_t *rest = json_object();
         if (!rest)

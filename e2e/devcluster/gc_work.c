@@ -361,7 +361,7 @@ static void finish_namespace(struct request *rq, const json_t *live)
 void gc_process(struct gc *g, struct request *rq)
 {
         AUTO_JSON json_t *live = NULL;
-        if (request_load(rq, &live) < 0)
+        if (request_look(rq, &live) < 0)
                 return;
         enqueue_unblocked(g, rq, live);
         if (!meta_is_deleting(live)) {

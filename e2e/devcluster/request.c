@@ -75,6 +75,17 @@ int request_load(struct request *rq, json_t **ret)
         return 0;
 }
 
+int request_look(struct request *rq, json_t **ret)
+{
+        const struct table *t = request_table(rq, false);
+        const struct blob *b = api_store_get(t, rq->ns, rq->name);
+        rq->sound = b && convert_is_identity(rq, t, b) ? blob_kept_doc(b) : NULL;
+        if (!rq->sound)
+                return request_load(rq, ret);
+        *ret = json_incref((json_t *)rq->sound);
+        return 0;
+}
+
 int request_check_unmoved(struct request *rq, const json_t *live)
 {
         const struct blob *now;

@@ -61,6 +61,11 @@ struct request {
         enum field_validation field_validation;
         const json_t *duplicates; /* paths of members the body has twice; NULL = none */
 
+        /* What an update begins with, where the store has kept it as a document: normalised and valid by the
+         * schema of now. Not changed, and what the new document shares with it is left as it is. NULL if it
+         * was read from text. */
+        const json_t *sound;
+
         /* Webhooks were asked, so that others may have written meanwhile: what the request rests on is looked
          * at again before it is stored. `again`: it has moved, and the whole request is to be done anew. */
         bool waited, again;
@@ -130,5 +135,7 @@ int request_internal(struct request *rq, struct devcluster *d, struct cluster *c
                      const char *ns, const char *name, struct arena *arena);
 /* Live document of the request's object, parsed: new; fails with 404. */
 int request_load(struct request *rq, json_t **ret);
+/* The same for those who do not change it: it may be the kept one, which rq->sound tells then. */
+int request_look(struct request *rq, json_t **ret);
 /* Fails with `again` set when webhooks were asked and the object is no longer `live`. */
 int request_check_unmoved(struct request *rq, const json_t *live);

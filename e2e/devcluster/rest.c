@@ -369,9 +369,26 @@ static int parse_body(struct request *rq, json_t **ret)
 
 /* ---- verbs that write ---- */
 
+static void unref_blob(struct blob **b)
+{
+        blob_unref(*b);
+}
+
+/* The text of what was just written, whatever is written while the commit is waited for. */
+static int reply_stored(struct request *rq, struct blob *b)
+{
+        CLEANUP(unref_blob) struct blob *held = blob_ref(b);
+        return reply_text(rq, 200, (struct slice){ held->data, held->len });
+}
+
 static int reply_written(struct request *rq, struct write_result *w)
 {
         AUTO_JSON json_t *doc = w->doc;
+        struct blob *b = rq->name && rq->form == FORM_OBJECT
+                                 ? api_store_get(request_table(rq, false), rq->ns, rq->name)
+                                 : NULL;
+        if (b && blob_kept_doc(b) == doc)
+                return reply_stored(rq, b);
         return reply_doc(rq, w->created ? 201 : 200, doc);
 }
 

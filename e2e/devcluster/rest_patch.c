@@ -67,8 +67,8 @@ static int keep_identity(json_t *doc, const json_t *live)
         return 0;
 }
 
-static int compute(struct request *rq, enum patch_form form, const json_t *live, const json_t *patch,
-                   json_t **ret)
+/* *ret may hold parts of the patch, which is spent then. */
+static int compute(struct request *rq, enum patch_form form, const json_t *live, json_t *patch, json_t **ret)
 {
         struct error err = { 0 };
         const struct schema *schema = resource_schema(rq->devcluster, rq->resource, rq->resource_version);
@@ -78,7 +78,10 @@ static int compute(struct request *rq, enum patch_form form, const json_t *live,
         else if (form == PATCH_STRATEGIC && schema)
                 r = patch_strategic(live, patch, schema, ret, &err);
         else
-                r = patch_merge(live, patch, ret, &err);
+                r = rq->sound ? patch_merge_sharing(live, patch, ret, &err)
+                              : patch_merge(live, patch, ret, &err);
+        if (r == 0 && rq->sound && form == PATCH_MERGE)
+                r = doc_own_member(*ret, live, "metadata");
         if (r == 0 && form == PATCH_STRATEGIC &&
             json_is_object(*ret)) /* becomes the kind, whatever it says */
                 r = keep_identity(*ret, live);
@@ -244,8 +247,7 @@ static int parse(struct request *rq, enum patch_form form, struct slice body, js
         return 0;
 }
 
-static int patch_scale(struct request *rq, enum patch_form form, const json_t *patch,
-                       struct write_result *ret)
+static int patch_scale(struct request *rq, enum patch_form form, json_t *patch, struct write_result *ret)
 {
         AUTO_JSON json_t *scale = NULL, *patched = NULL;
         TRY(scale_get(rq, &scale));
@@ -255,11 +257,13 @@ static int patch_scale(struct request *rq, enum patch_form form, const json_t *p
         return r < 0 && rq->status.decoding ? fail_undecodable(rq, form, patch, patched) : r;
 }
 
-/* The result did not decode, and is no longer what it was when that was tried: it is made anew. */
-static int fail_result(struct request *rq, enum patch_form form, const json_t *live, const json_t *patch)
+/* The result did not decode, and neither it nor a patch that it shares parts with is what it was when that
+ * was tried: they are made anew. */
+static int fail_result(struct request *rq, enum patch_form form, struct slice body, const json_t *live)
 {
-        AUTO_JSON json_t *patched = NULL;
+        AUTO_JSON json_t *patch = NULL, *patched = NULL;
         const char *why = rq->status.decoding;
+        TRY(parse(rq, form, body, &patch));
         TRY(compute(rq, form, live, patch, &patched));
         rq->status.decoding = why;
         return fail_undecodable(rq, form, patch, patched);
@@ -274,11 +278,11 @@ int rest_patch(struct request *rq, const char *content_type, struct slice body, 
         if (text_equal(rq->subresource, "scale"))
                 return patch_scale(rq, form, patch, ret);
 
-        int r = request_load(rq, &live);
+        int r = request_look(rq, &live);
         if (form == PATCH_APPLY && (r == 0 || (r == ERR_NOT_FOUND && !rq->subresource)))
                 return apply(rq, live, patch, ret);
         TRY(r);
         TRY(compute(rq, form, live, patch, &patched));
         r = rest_update_live(rq, live, patched, false, ret);
-        return r < 0 && rq->status.decoding ? fail_result(rq, form, live, patch) : r;
+        return r < 0 && rq->status.decoding ? fail_result(rq, form, body, live) : r;
 }

@@ -81,7 +81,7 @@ int rest_normalise(struct request *rq, json_t *doc)
         if (convert_prune(rq, v, doc, removed, &err) < 0)
                 return request_fail_error(rq, &err);
         TRY(rest_report_fields(rq, removed));
-        if (schema && schema_apply_defaults(schema, doc, &err) < 0)
+        if (schema && schema_apply_defaults_beside(schema, doc, rq->sound, &err) < 0)
                 return request_fail_error(rq, &err);
         return schema && !rq->resource->custom ? shape_builtin(rq, schema, doc) : 0;
 }
@@ -132,7 +132,7 @@ static int validate(struct request *rq, const json_t *live, const json_t *doc)
         struct error err = { 0 };
         const struct schema *schema = resource_schema(rq->devcluster, rq->resource, rq->resource_version);
         const struct resource_hooks *hooks = rq->resource->hooks;
-        if (schema && schema_validate(schema, doc, live, &problems, &err) < 0)
+        if (schema && schema_validate_update(schema, doc, live, rq->sound, &problems, &err) < 0)
                 return request_fail_error(rq, &err);
         if (!rq->resource->custom)
                 drop_duplicates(&problems);
@@ -223,21 +223,32 @@ static int default_anew(struct request *rq, json_t *doc)
         return 0;
 }
 
+/* Of a custom resource that is updated, as sound as the schema of now asks for. */
+static bool is_worth_keeping(const struct request *rq, const json_t *live, const json_t *doc,
+                             const json_t *stored)
+{
+        return live && rq->x && !rq->waited && rq->resource->custom && stored == doc &&
+               (!rq->subresource || strcmp(rq->subresource, "status") == 0);
+}
+
 /* Stores doc (request's version), whose resourceVersion is set to the new one. */
 static int put(struct request *rq, const json_t *live, json_t *doc)
 {
         struct error err = { 0 };
         AUTO_JSON json_t *stored = NULL;
+        struct blob *b = NULL;
         struct table *t = request_table(rq, true);
         if (!t)
                 return request_fail_memory(rq);
         if (!live)
                 TRY(default_anew(rq, doc));
-        if (convert_to_storage(rq, doc, &stored, &err) < 0 || api_store_put(t, stored, NULL, &err) < 0)
+        if (convert_to_storage(rq, doc, &stored, &err) < 0 || api_store_put(t, stored, &b, &err) < 0)
                 return request_fail_error(rq, &err);
         if (json_object_set_new(json_object_get(doc, "metadata"), "resourceVersion",
                                 json_string(meta_rv(stored))) < 0)
                 return request_fail_memory(rq);
+        if (is_worth_keeping(rq, live, doc, stored))
+                api_store_keep_doc(rq->devcluster->store, b, doc);
         run_after_write(rq, live, stored);
         return stored != doc && rq->resource->custom ? show_stored(rq, stored, doc) : 0;
 }
@@ -468,8 +479,8 @@ static int take_metadata(struct request *rq, const json_t *live, json_t *base, c
 /* A subresource may write its part only: everything else comes from the live object. */
 static int restrict_to_subresource(struct request *rq, const json_t *live, json_t *doc)
 {
-        AUTO_JSON json_t *base = doc_copy(live);
-        if (!base)
+        AUTO_JSON json_t *base = rq->sound ? doc_copy_members(live) : doc_copy(live);
+        if (!base || (rq->sound && doc_own_member(base, live, "metadata") < 0))
                 return ERR_NO_MEMORY;
         json_t *managed = doc_get_array(doc, "metadata.managedFields");
         if (strcmp(rq->subresource, "status") == 0) {
@@ -658,7 +669,7 @@ static int fail_without_version(struct request *rq)
 int rest_update(struct request *rq, json_t *doc, struct write_result *ret)
 {
         AUTO_JSON json_t *live = NULL;
-        int r = request_load(rq, &live);
+        int r = request_look(rq, &live);
         if (r == ERR_NOT_FOUND && (rq->resource->flags & RESOURCE_CREATE_ON_UPDATE) && !rq->subresource) {
                 if (json_is_object(doc) && json_is_object(json_object_get(doc, "metadata"))) {
                         TRY(meta_check_shape(rq, doc, NULL));
