@@ -454,11 +454,12 @@ int day_come_back(struct day *d, struct error *err)
                 struct day_member *m = &d->members[i];
                 char name[32];
 
-                day_member_name(i, name);
                 if ((m->down || m->cut) && m->back_ms <= now)
                         TRY(bring_back(d, i, err));
-                if (!m->leaving ||
-                    sim_fleet_get(d->fleet, "hub", "cluster.kubernetes-fleet.io/memberclusters", "", name))
+                if (!m->leaving)
+                        continue;
+                day_member_name(i, name);
+                if (sim_fleet_get(d->fleet, "hub", "cluster.kubernetes-fleet.io/memberclusters", "", name))
                         continue;
                 m->leaving = false;
                 if (d->fleet->ops->stop_agent(d->fleet, name, false, err) < 0)

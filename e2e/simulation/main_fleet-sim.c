@@ -28,7 +28,7 @@ static const char help[] =
         "  --shards         in so many parts hub agents share the placements (default by the seed: none, or "
         "2 to\n"
         "                   8 from seed 7000000 on, none again from 8000000 on)\n"
-        "  --minutes        virtual minutes of play before the peace (default 3)\n"
+        "  --minutes        virtual minutes of play before the peace (default 3; 0: only of a large fleet)\n"
         "  --trace          writes what users did, what went wrong and what the agents said, with virtual "
         "times\n"
         "  --coverage       writes what was played and hit\n"
@@ -224,6 +224,12 @@ int main(int argc, char **argv)
         if ((optind < argc) != (o.report > 0) || (o.shrink && o.first != o.last) ||
             (is_large(&o) && (o.shrink || o.coverage))) {
                 fputs(help, stderr);
+                return 2;
+        }
+        if (o.minutes == 0 && !is_large(&o) && !o.report) {
+                fprintf(stderr,
+                        "fleet-sim: --minutes: a fleet of up to %u members plays one minute at least\n",
+                        WISH_MEMBERS);
                 return 2;
         }
         coverage = mem_must(coverage_new());

@@ -60,6 +60,7 @@ struct sim_fleet {
         struct loopback_faults webhook_faults;
         struct http_transport *webhook_calls; /* of the servers */
         bool keep_alive, troubles_webhooks;
+        unsigned n_ended;            /* agents that ended by themselves: of a thousand mostly none */
         struct sim_files files;      /* outlive every agent */
         struct sim_agent **agents;   /* [0] = hub-agent, [i] = member-i, then further hub-agents */
         struct sim_client **clients; /* [0] = hub, [i] = member-i */
@@ -205,6 +206,7 @@ int sim_fleet_serve(struct fleet *f, const char *authority, http_handler_fn hand
 static void say_ended(struct sim_agent *a)
 {
         a->ended = true;
+        a->sim->n_ended++;
         if (a->err.code == ERR_TIMEOUT)
                 log_info(&a->log, "agent ended by itself", "error", a->err.text);
         else if (a->err.code != ERR_CANCELLED)
@@ -409,6 +411,7 @@ static int start_agent(struct fleet *f, const char *name, struct error *err)
                 a->group = fiber_group_end(a->group);
         if (!a->token_ms && !a->run)
                 TRY(refresh_tokens(a, err));
+        a->sim->n_ended -= a->ended;
         a->killed = a->ended = false;
         error_clear(&a->err);
         a->group = fiber_group_new(a->sim->options.loop, a->sim->group, a->name);
@@ -426,7 +429,7 @@ static void keeper_fiber(void *ctx)
         struct sim_fleet *sim = ctx;
 
         while (fiber_sleep(sim->options.loop, KEEP_ALIVE_MS) == 0)
-                for (unsigned i = 0; sim->keep_alive && i < n_agents(sim); i++) {
+                for (unsigned i = 0; sim->keep_alive && sim->n_ended && i < n_agents(sim); i++) {
                         struct sim_agent *a = sim->agents[i];
                         struct error err;
 
