@@ -36,7 +36,6 @@ static const char crd[] =
         "            type: object\n"
         "            properties:\n"
         "              beat: {type: integer, minimum: 0}\n"
-        "              load: {type: number}\n"
         "              list:\n"
         "                type: array\n"
         "                x-kubernetes-list-type: map\n"
@@ -142,16 +141,6 @@ RIG_TEST(a_definition_that_changes_counts_from_the_next_update_on, {
         assert_string_equal(rig_string(r, "spec.paint"), "red");
 })
 
-RIG_TEST(a_real_is_read_as_its_text_says, {
-        install(r);
-        assert_int_equal(rig_merge(r, LAMPS "/l/status", "{\"status\":{\"load\":1.0}}"), 200);
-        assert_int_equal(rig_merge(r, LAMPS "/l/status", "{\"status\":{\"load\":2.0}}"), 200);
-        assert_read_as_answered(r);
-        assert_int_equal(beat(r, 1), 200);
-        assert_read_as_answered(r);
-        assert_int_equal(doc_get_int(r->answer, "status.load", 0), 2);
-})
-
 int main(void)
 {
         mem_hook_libraries();
@@ -160,7 +149,6 @@ int main(void)
                 cmocka_unit_test(a_refused_update_leaves_nothing_behind),
                 cmocka_unit_test(an_update_that_changes_nothing_writes_nothing),
                 cmocka_unit_test(a_definition_that_changes_counts_from_the_next_update_on),
-                cmocka_unit_test(a_real_is_read_as_its_text_says),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }
