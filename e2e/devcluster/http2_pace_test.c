@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "common/base/memory.h"
+#include "common/loop/patience_test.h"
 #include "common/net/cert.h"
 #include "e2e/devcluster/http2.h"
 
