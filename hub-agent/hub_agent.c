@@ -33,11 +33,12 @@ static int64_t or_default(int64_t given, int64_t fallback)
         return given < 0 ? fallback : given;
 }
 
-/* Kinds of which there are as many as placements have clusters: held stowed. */
+/* Kinds of which there are as many as placements have clusters, or that tell of each cluster: held stowed. */
 static int add_large_caches(struct hub_agent *a)
 {
         static const struct kind *const kinds[] = { &cluster_resource_binding_kind, &resource_binding_kind,
-                                                    &work_kind };
+                                                    &work_kind, &cluster_resource_placement_kind,
+                                                    &resource_placement_kind };
 
         for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
                 const struct informer_options o = { .kind = kinds[i],

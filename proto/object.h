@@ -41,7 +41,8 @@ enum field_flags {
         FIELD_MICRO = 64,           /* time written with microseconds (Lease, Event) */
         FIELD_INTERNED_ITEMS = 128, /* list of strings: like FIELD_INTERNED */
         FIELD_SHARED = 256,         /* object: one copy in the intern table for all that have an equal one */
-        FIELD_APART = 512           /* list: the member is a pointer to it, NULL = absent: for rare ones */
+        FIELD_APART = 512,          /* list: the member is a pointer to it, NULL = absent: for rare ones */
+        FIELD_DETAIL = 1024         /* list: not unstowed where details are not wanted (proto/stowed.h) */
 };
 
 struct opt_bool {

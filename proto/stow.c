@@ -13,6 +13,8 @@ struct stower {
         int64_t time;          /* the last one */
         struct slice again[AGAIN_MAX];
         size_t n_again;
+        bool in_detail; /* no text is remembered */
+        size_t detail_structs, detail_texts;
 };
 
 static bool own(const struct stower *p, const void *at)
@@ -102,7 +104,7 @@ static void put_plain(struct stower *p, struct slice s)
 {
         put_text_head(p, TEXT_PLAIN, s.len);
         put_bytes(p, s.data, s.len);
-        if (p->n_again < AGAIN_MAX)
+        if (p->n_again < AGAIN_MAX && !p->in_detail)
                 p->again[p->n_again++] = s;
 }
 
@@ -224,6 +226,22 @@ static void put_list(struct stower *p, const struct field *f, const struct any_l
                 put_element(p, f, (const char *)l->at + i * size);
 }
 
+static void put_detail(struct stower *p, const struct field *f, const struct any_list *l)
+{
+        unsigned char *begin = p->to;
+        const struct stower before = *p;
+        p->to += DETAIL_LENGTH;
+        p->in_detail = true;
+        put_list(p, f, l);
+        uint32_t length =
+                (uint32_t)(p->to - begin - DETAIL_LENGTH); /* less than the whole, which is checked */
+        memcpy(begin, &length, DETAIL_LENGTH);
+        p->in_detail = false;
+        p->time = before.time;
+        p->detail_structs += p->structs - before.structs;
+        p->detail_texts += p->texts - before.texts;
+}
+
 /* 0 before a struct of the object's own, else one more than the number of a shared one. */
 static void put_child(struct stower *p, const struct field *f, const void *child)
 {
@@ -276,7 +294,10 @@ static void put_value(struct stower *p, const struct field *f, const void *at)
         default:
                 if (f->flags & FIELD_APART)
                         add_struct(p, sizeof(struct any_list));
-                put_list(p, f, field_list(f, at));
+                if (f->flags & FIELD_DETAIL)
+                        put_detail(p, f, field_list(f, at));
+                else
+                        put_list(p, f, field_list(f, at));
         }
 }
 
@@ -306,7 +327,7 @@ static size_t room_for(const struct object *o, size_t key_len)
 /* The sizes come before what they are told by, so that has to be stowed first, and is moved behind them. */
 static size_t put_object(struct stower *p, const struct object *o)
 {
-        unsigned char *begin = p->to, sizes[20];
+        unsigned char *begin = p->to, sizes[40];
         struct stower head = { .to = sizes };
         struct meta_wire meta;
         meta_to_wire(&o->meta, &meta);
@@ -314,8 +335,13 @@ static size_t put_object(struct stower *p, const struct object *o)
         put_struct(p, &meta_wire_type, &meta);
         put_struct(p, o->kind->root, o);
         size_t body = (size_t)(p->to - begin);
-        put_number(&head, p->structs / 8);
+        bool details = p->detail_structs || p->detail_texts;
+        put_number(&head, p->structs / 8 * 2 + details);
         put_number(&head, p->texts);
+        if (details)
+                put_number(&head, p->detail_structs / 8);
+        if (details)
+                put_number(&head, p->detail_texts);
         size_t n = (size_t)(head.to - sizes);
         memmove(begin + n, begin, body);
         memcpy(begin, sizes, n);

@@ -13,10 +13,14 @@ struct stowed;
  * no memory. */
 struct stowed *object_stow(const struct object *o, const char *key, const struct intern_table *interns,
                            struct buf *scratch);
+enum stowed_part {
+        STOWED_WHOLE,
+        STOWED_WITHOUT_DETAIL, /* lists that are FIELD_DETAIL are absent, and cost nothing */
+};
 /* As it was: a block with one reference, the caller's. It has the kind and the table that it was stowed with.
  * NULL on no memory. */
 struct object *object_unstow(const struct stowed *p, const struct kind *kind,
-                             const struct intern_table *interns);
+                             const struct intern_table *interns, enum stowed_part part);
 void stowed_free(struct stowed *p); /* NULL is fine */
 const char *stowed_key(const struct stowed *p);
 size_t stowed_bytes(const struct stowed *p);

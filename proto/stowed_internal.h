@@ -1,7 +1,7 @@
 /* How stowed objects are laid out: shared by stow.c and unstow.c.
  *
- *     bytes of the whole, key and NUL, size of the block's structs in words, of its texts in bytes,
- *     metadata, the kind's root
+ *     bytes of the whole, key and NUL, size of the block's structs in words and a bit whether some are of
+ *     details, of its texts in bytes, if so the same two of the details alone, metadata, the kind's root
  *
  * A struct is a bit for each field of its type, whole bytes, and then the values of those that are there.
  * Numbers are of 7 bits a byte, the lowest first, the high bit set on all but the last; signed ones are
@@ -32,6 +32,10 @@ enum {
         DECIMAL_MAX = 19, /* digits: what surely is below 2^64 */
         AGAIN_MAX = 4,    /* plain ones that are remembered, the first of the object */
 };
+
+/* Before a list of details: its bytes, so that it can be passed over. What comes behind it does not refer to
+ * it. */
+enum { DETAIL_LENGTH = sizeof(uint32_t) };
 
 /* The number before a list: three are in one. */
 enum { LIST_SHARED = 1 /* the array is in the table: its number follows */, LIST_SET = 2, LIST_COUNT = 4 };

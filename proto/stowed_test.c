@@ -16,7 +16,7 @@ static struct object *stowed_and_back(const struct object *o, struct intern_tabl
         struct stowed *p = object_stow(o, KEY, interns, &scratch);
         assert_non_null(p);
         assert_string_equal(stowed_key(p), KEY);
-        struct object *back = object_unstow(p, o->kind, interns);
+        struct object *back = object_unstow(p, o->kind, interns, STOWED_WHOLE);
         stowed_free(p);
         assert_non_null(back);
         return back;
@@ -67,6 +67,40 @@ static void what_is_in_the_table_survives_too(void **state)
                         round_trip(all_kinds[i], seed, interns);
         intern_table_free(interns);
         assert_int_equal(mem_live_count(), 0);
+}
+
+/* A placement with the statuses of two clusters, whose texts and times are those of what comes after them. */
+static const char placement_text[] =
+        "{\"metadata\":{\"name\":\"work-1\",\"uid\":\"" UID "\"},\"spec\":{\"resourceSelectors\":[]},"
+        "\"status\":{\"conditions\":[{\"type\":\"A\",\"message\":\"before\",\"lastTransitionTime\":"
+        "\"2026-02-03T04:05:06Z\"}],\"observedResourceIndex\":\"index\",\"placementStatuses\":["
+        "{\"clusterName\":\"one\",\"conditions\":[{\"message\":\"before\",\"lastTransitionTime\":"
+        "\"2026-02-03T05:05:06Z\"}],\"applicableClusterResourceOverrides\":[\"override\"]},"
+        "{\"clusterName\":\"two\"}],\"selectedResources\":[{\"version\":\"v1\",\"kind\":\"override\","
+        "\"name\":\"override\"}]}}";
+
+static void details_are_left_out_where_they_are_not_wanted(void **state)
+{
+        const struct kind *kind = &cluster_resource_placement_kind;
+        AUTO_BUF struct buf scratch;
+        struct object *o;
+        buf_init(&scratch, LIMIT_OBJECT_BYTES);
+        assert_int_equal(object_decode(kind, slice_of(placement_text), DECODE_FULL, NULL, &o, NULL), 0);
+        struct stowed *p = object_stow(o, KEY, NULL, &scratch);
+        struct object *whole = object_unstow(p, kind, NULL, STOWED_WHOLE);
+        struct object *less = object_unstow(p, kind, NULL, STOWED_WITHOUT_DETAIL);
+        struct placement_status *s = ((struct placement *)o)->status;
+        assert_int_equal(s->placement_statuses.n, 2);
+        assert_same(o, whole, 0);
+        assert_true(object_bytes(less) + s->placement_statuses.n * sizeof(*s->placement_statuses.at) <
+                    object_bytes(o));
+        memset(&s->placement_statuses, 0, sizeof(s->placement_statuses));
+        assert_same(o, less, 0);
+        stowed_free(p);
+        object_unref(o);
+        object_unref(whole);
+        object_unref(less);
+        assert_int_equal(mem_live_count(), 1); /* the buffer */
 }
 
 static void texts_of_all_sorts_come_back_as_they_were(void **state)
@@ -191,7 +225,7 @@ static void without_memory_there_is_nothing(void **state)
         struct stowed *p = object_stow(o, KEY, interns, &scratch);
         assert_non_null(p);
         mem_fail_at(1, false);
-        assert_null(object_unstow(p, o->kind, interns));
+        assert_null(object_unstow(p, o->kind, interns, STOWED_WHOLE));
         mem_fail_at(0, false);
         stowed_free(p);
         object_unref(o);
@@ -205,6 +239,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(every_kind_survives_stowing),
                 cmocka_unit_test(what_is_in_the_table_survives_too),
+                cmocka_unit_test(details_are_left_out_where_they_are_not_wanted),
                 cmocka_unit_test(texts_of_all_sorts_come_back_as_they_were),
                 cmocka_unit_test(times_and_numbers_at_their_ends_come_back),
                 cmocka_unit_test(a_binding_takes_a_quarter_of_its_block),

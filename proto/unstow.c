@@ -11,6 +11,8 @@ struct unstower {
         int64_t time; /* the last one */
         const char *again[AGAIN_MAX];
         size_t n_again;
+        bool in_detail; /* no text is remembered */
+        enum stowed_part part;
 };
 
 static uint64_t take_number(struct unstower *u)
@@ -50,7 +52,7 @@ static const char *take_plain(struct unstower *u, size_t n)
 {
         const char *s = make_text(u, u->from, n);
         u->from += n;
-        if (u->n_again < AGAIN_MAX)
+        if (u->n_again < AGAIN_MAX && !u->in_detail)
                 u->again[u->n_again++] = s;
         return s;
 }
@@ -162,6 +164,22 @@ static void take_list(struct unstower *u, const struct field *f, struct any_list
                 take_element(u, f, at + i * size);
 }
 
+static void take_detail(struct unstower *u, const struct field *f, struct any_list *ret)
+{
+        int64_t time = u->time;
+        uint32_t length;
+        memcpy(&length, u->from, DETAIL_LENGTH);
+        u->from += DETAIL_LENGTH;
+        if (u->part == STOWED_WITHOUT_DETAIL) {
+                u->from += length;
+                return;
+        }
+        u->in_detail = true;
+        take_list(u, f, ret);
+        u->in_detail = false;
+        u->time = time;
+}
+
 static void *take_child(struct unstower *u, const struct field *f)
 {
         uint64_t shared = take_number(u);
@@ -221,7 +239,10 @@ static void take_value(struct unstower *u, const struct field *f, void *at)
         default:
                 if (f->flags & FIELD_APART)
                         at = *(void **)at = take_struct(u, sizeof(struct any_list));
-                take_list(u, f, at);
+                if (f->flags & FIELD_DETAIL)
+                        take_detail(u, f, at);
+                else
+                        take_list(u, f, at);
         }
 }
 
@@ -251,14 +272,28 @@ static void take_object(struct unstower *u, const struct kind *kind, struct obje
         ASSERT(meta_from_wire(&meta, &o->meta, NULL) == 0); /* it was no more before it was stowed */
 }
 
+/* Bytes of the block: of its structs, and of all. */
+static void take_sizes(struct unstower *u, size_t *ret_structs, size_t *ret_total)
+{
+        uint64_t head = take_number(u);
+        size_t structs = head / 2 * 8, texts = take_number(u);
+        size_t detail_structs = head & 1 ? take_number(u) * 8 : 0,
+               detail_texts = head & 1 ? take_number(u) : 0;
+        bool whole = u->part == STOWED_WHOLE;
+        *ret_structs = structs - (whole ? 0 : detail_structs);
+        *ret_total = *ret_structs + texts - (whole ? 0 : detail_texts);
+}
+
 struct object *object_unstow(const struct stowed *p, const struct kind *kind,
-                             const struct intern_table *interns)
+                             const struct intern_table *interns, enum stowed_part part)
 {
         size_t key_len = strlen(p->key);
         struct unstower u = { .from = (const unsigned char *)p->key + key_len + 1,
                               .interns = interns,
+                              .part = part,
                               .key_end = p->key + key_len };
-        size_t structs = take_number(&u) * 8, total = structs + take_number(&u);
+        size_t structs, total;
+        take_sizes(&u, &structs, &total);
         char *block = mem_alloc(total);
         if (!block)
                 return NULL;

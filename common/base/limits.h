@@ -28,6 +28,7 @@
 #define LIMIT_JSON_STRING (4u << 20)
 #define LIMIT_YAML_BYTES (8u << 20)       /* one YAML stream */
 #define LIMIT_YAML_ALIASES 64             /* expansions of anchors in one document */
+#define LIMIT_STOWING_BYTES (2ull << 30)  /* room to stow one object, the largest that a response brings */
 #define LIMIT_LIST_PAGE 500               /* items the informers ask for at a time; fewer if they are large */
 #define LIMIT_LIST_PAGE_BYTES (16u << 20) /* one page of a list, unless it is of a single object */
 #define LIMIT_WATCH_QUEUE_EVENTS 4096     /* events a slow watcher may be behind before it is cut */

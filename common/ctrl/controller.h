@@ -197,6 +197,9 @@ size_t manager_queued(
  * (early_kind). */
 int cache_get(struct reconcile *rc, const struct kind *kind, const char *ns, const char *name,
               const struct object **ret); /* NULL if absent */
+/* With its details too: see informer_options.stowed. */
+int cache_get_whole(struct reconcile *rc, const struct kind *kind, const char *ns, const char *name,
+                    const struct object **ret);
 int cache_has(struct reconcile *rc, const struct kind *kind, const char *ns, const char *name, bool *ret);
 /* Of all namespaces. */
 int cache_by_index(struct reconcile *rc, const struct kind *kind, const char *index, const char *value,

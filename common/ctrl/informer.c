@@ -3,6 +3,7 @@
  * resourceVersion is newer than what is held, so the two sources may arrive in any order. */
 #include "common/ctrl/informer_internal.h"
 
+#include "common/base/limits.h"
 #include "common/base/memory.h"
 #include "common/ctrl/metrics.h"
 
@@ -153,7 +154,7 @@ int informer_add_index(struct informer *i, const char *name, index_fn fn)
         }
         map_for_each(&i->objects, e) {
                 struct index_edit edit = { ix, e->value, false };
-                const struct object *o = kept_object(i, e->value);
+                const struct object *o = kept_object(i, e->value, STOWED_WITHOUT_DETAIL);
 
                 if (o)
                         fn(o, index_insert, &edit);
@@ -203,7 +204,7 @@ static int find_held(const struct informer *i, const char *key, const struct kep
                      const struct object **ret)
 {
         *ret_kept = map_get(&i->objects, key);
-        *ret = *ret_kept ? kept_object(i, *ret_kept) : NULL;
+        *ret = *ret_kept ? kept_object(i, *ret_kept, STOWED_WHOLE) : NULL;
         return *ret_kept && !*ret ? ERR_NO_MEMORY : 0;
 }
 
@@ -425,10 +426,10 @@ static void unref_value(void *p)
         object_unref(p);
 }
 
-static int read_held(const struct informer *i, const struct kept *held, struct arena *arena,
-                     const struct object **ret)
+static int read_held(const struct informer *i, const struct kept *held, enum stowed_part part,
+                     struct arena *arena, const struct object **ret)
 {
-        const struct object *o = held ? kept_object(i, held) : NULL;
+        const struct object *o = held ? kept_object(i, held, part) : NULL;
 
         if (held && (!o || arena_defer(arena, unref_value, (void *)o) < 0))
                 return ERR_NO_MEMORY;
@@ -439,13 +440,19 @@ static int read_held(const struct informer *i, const struct kept *held, struct a
 int informer_read(const struct informer *i, const char *ns, const char *name, struct arena *arena,
                   const struct object **ret)
 {
-        return read_held(i, find(i, ns, name), arena, ret);
+        return read_held(i, find(i, ns, name), STOWED_WITHOUT_DETAIL, arena, ret);
+}
+
+int informer_read_whole(const struct informer *i, const char *ns, const char *name, struct arena *arena,
+                        const struct object **ret)
+{
+        return read_held(i, find(i, ns, name), STOWED_WHOLE, arena, ret);
 }
 
 int informer_read_key(const struct informer *i, const char *key, struct arena *arena,
                       const struct object **ret)
 {
-        return read_held(i, map_get(&i->objects, key), arena, ret);
+        return read_held(i, map_get(&i->objects, key), STOWED_WITHOUT_DETAIL, arena, ret);
 }
 
 int informer_keys(const struct informer *i, struct arena *arena, const char *const **ret, size_t *ret_n)
@@ -468,7 +475,7 @@ int informer_keys(const struct informer *i, struct arena *arena, const char *con
 int informer_for_each(const struct informer *i, int (*fn)(void *ctx, const struct object *o), void *ctx)
 {
         map_for_each(&i->objects, e) {
-                const struct object *o = kept_object(i, e->value);
+                const struct object *o = kept_object(i, e->value, STOWED_WITHOUT_DETAIL);
                 int code = o ? fn(ctx, o) : ERR_NO_MEMORY;
 
                 object_unref(o);
@@ -505,7 +512,7 @@ static int take_objects(const struct informer *i, const struct kept *const *kept
                         const struct object **ret)
 {
         for (size_t k = 0; k < n; k++) {
-                ret[k] = kept_object(i, kept[k]);
+                ret[k] = kept_object(i, kept[k], STOWED_WITHOUT_DETAIL);
                 if (ret[k])
                         continue;
                 drop_references(&(struct references){ ret, k });
@@ -632,7 +639,7 @@ struct informer *informer_new(struct kube_client *k, struct fiber_group *group,
         /* Without a namespace the name is the key, and the object has it; what is stowed has any key. No
          * destructor: the caller of replace() looks at the old object. */
         map_init(&i->objects, i->resource.namespaced && !o->stowed ? MAP_OWN_KEYS : MAP_BORROW_KEYS, NULL);
-        buf_init(&i->scratch, SIZE_MAX / 2); /* what is decoded has its limit */
+        buf_init(&i->scratch, LIMIT_STOWING_BYTES);
         ASSERT(!o->stowed || !o->reduce);
         map_init(&i->undecodable, MAP_OWN_KEYS, mem_free);
         parts_init(&i->parts);

@@ -55,7 +55,10 @@ struct informer_options {
         struct object *(*reduce)(void *ctx, const struct object *o);
         void *reduce_ctx;
         /* The cache holds its objects stowed (proto/stowed.h): for kinds with hundreds of thousands of them.
-         * Whoever reads one gets a copy of his own, so informer_get() is not for it. Not with reduce. */
+         * Whoever reads one gets a copy of his own, so informer_get() is not for it, and without its details
+         * (FIELD_DETAIL) but from informer_read_whole(). Handlers are told of whole objects by the list and
+         * the watch, and of such without details when they come later; indexes cannot be of details. Not with
+         * reduce. */
         bool stowed;
         /* Asked before each further page of a list: parks until it is this list's turn. 0, or negative, which
          * ends the list. NULL = it always is. */
@@ -107,6 +110,8 @@ bool informer_has(const struct informer *i, const char *ns, const char *name);
 /* The same for any cache: *ret (NULL if absent) is referenced until the arena dies. 0 or ERR_NO_MEMORY. */
 int informer_read(const struct informer *i, const char *ns, const char *name, struct arena *arena,
                   const struct object **ret);
+int informer_read_whole(const struct informer *i, const char *ns, const char *name, struct arena *arena,
+                        const struct object **ret);
 int informer_read_key(const struct informer *i, const char *key, struct arena *arena,
                       const struct object **ret);
 /* The keys of all, copied to the arena, in no particular order: for who parks between looking at them. 0 or
@@ -152,5 +157,5 @@ int informer_by_index(const struct informer *i, const char *index, const char *v
                       struct object_list *ret);
 
 /* After an own write: puts the server's answer into the cache if it is newer, so that the next reconcile sees
- * it. */
+ * it. It is a block, decoded with the cache's table of interned strings or with none. */
 void informer_observe(struct informer *i, const struct object *o);

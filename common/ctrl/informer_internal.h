@@ -5,6 +5,7 @@
 #include "common/base/map.h"
 #include "common/base/vec.h"
 #include "common/ctrl/informer.h"
+#include "proto/stowed.h"
 
 struct kept; /* an object as the cache holds it: kept.c */
 struct kept_vec {
@@ -63,7 +64,7 @@ size_t kept_bytes(const struct informer *i, const struct kept *k);
 /* The key for `objects`: as long-lived as the map expects. */
 const char *kept_key(const struct informer *i, const char *key, const struct kept *k);
 /* The object, with a reference for the caller; NULL on no memory. */
-const struct object *kept_object(const struct informer *i, const struct kept *k);
+const struct object *kept_object(const struct informer *i, const struct kept *k, enum stowed_part part);
 
 /* How the reflector feeds the cache. apply() takes a reference of its own. */
 int informer_apply(struct informer *i, struct object *o, bool initial);

@@ -2,7 +2,6 @@
  * there are very many, the object stowed (proto/stowed.h). */
 #include "common/base/memory.h"
 #include "common/ctrl/informer_internal.h"
-#include "proto/stowed.h"
 
 #define SCRATCH_KEPT (64u << 10)
 
@@ -39,9 +38,9 @@ const char *kept_key(const struct informer *i, const char *key, const struct kep
         return i->resource.namespaced ? key : ((const struct object *)k)->meta.name;
 }
 
-const struct object *kept_object(const struct informer *i, const struct kept *k)
+const struct object *kept_object(const struct informer *i, const struct kept *k, enum stowed_part part)
 {
         if (i->options.stowed)
-                return object_unstow((const struct stowed *)k, i->options.kind, i->options.interns);
+                return object_unstow((const struct stowed *)k, i->options.kind, i->options.interns, part);
         return object_ref((const struct object *)k);
 }

@@ -148,7 +148,7 @@ static int is_unseen(const struct loading *l, const char *key, const struct obje
 static int forget_unseen(struct loading *l, uint64_t version)
 {
         map_for_each(&l->i->objects, e) {
-                const struct object *o = kept_object(l->i, e->value);
+                const struct object *o = kept_object(l->i, e->value, STOWED_WITHOUT_DETAIL);
                 bool unseen = false;
                 int code = o ? is_unseen(l, e->key, o, version, &unseen) : ERR_NO_MEMORY;
 

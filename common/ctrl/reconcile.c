@@ -32,28 +32,48 @@ static bool can_be_read(const struct informer *i)
         return informer_synced(i) || informer_follows(i);
 }
 
+static int find_part(struct reconcile *rc, const struct kind *kind, const char *ns, const char *name,
+                     bool whole, const struct object **ret)
+{
+        const struct informer *i = manager_find_informer(rc->manager, kind, ns);
+        int code = 0;
+
+        *ret = NULL;
+        if (can_be_read(i))
+                code = whole ? informer_read_whole(i, ns, name, rc->arena, ret)
+                             : informer_read(i, ns, name, rc->arena, ret);
+        return code < 0 ? error_no_memory(rc->err) : 0;
+}
+
 int cache_find(struct reconcile *rc, const struct kind *kind, const char *ns, const char *name,
                const struct object **ret)
 {
-        const struct informer *i = manager_find_informer(rc->manager, kind, ns);
-
-        *ret = NULL;
-        if (can_be_read(i) && informer_read(i, ns, name, rc->arena, ret) < 0)
-                return error_no_memory(rc->err);
-        return 0;
+        return find_part(rc, kind, ns, name, false, ret);
 }
 
 /* What is not in a cache that is not filled yet is not absent. */
-int cache_get(struct reconcile *rc, const struct kind *kind, const char *ns, const char *name,
-              const struct object **ret)
+static int get_part(struct reconcile *rc, const struct kind *kind, const char *ns, const char *name,
+                    bool whole, const struct object **ret)
 {
         const struct object *o;
 
-        TRY(cache_find(rc, kind, ns, name, &o));
+        TRY(find_part(rc, kind, ns, name, whole, &o));
         if (!o && !informer_synced(manager_find_informer(rc->manager, kind, ns)))
                 return not_filled(rc, kind);
         *ret = o;
         return 0;
+}
+
+int cache_get(struct reconcile *rc, const struct kind *kind, const char *ns, const char *name,
+              const struct object **ret)
+{
+        return get_part(rc, kind, ns, name, false, ret);
+}
+
+int cache_get_whole(struct reconcile *rc, const struct kind *kind, const char *ns, const char *name,
+                    const struct object **ret)
+{
+        return get_part(rc, kind, ns, name, true, ret);
 }
 
 int cache_has(struct reconcile *rc, const struct kind *kind, const char *ns, const char *name, bool *ret)

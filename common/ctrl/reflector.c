@@ -148,7 +148,7 @@ static int list_undecodable(void *ctx, struct object *id, const struct error *wh
 /* It came after the list was taken. */
 static int is_newer(const struct informer *i, const struct kept *held, uint64_t list_version, bool *ret)
 {
-        const struct object *o = kept_object(i, held);
+        const struct object *o = kept_object(i, held, STOWED_WITHOUT_DETAIL);
         uint64_t version = o ? resource_version_number(o) : 0;
 
         *ret = version && version > list_version && !i->server_went_back;

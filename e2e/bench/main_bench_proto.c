@@ -8,6 +8,7 @@
 #include "common/loop/world.h"
 #include "proto/gen/kinds.h"
 #include "proto/names.h"
+#include "proto/stowed.h"
 
 enum { PAGE = 500, PAGES = 20, CLUSTERS = 100, PAGE_MAX = 16 << 20 };
 
@@ -283,6 +284,69 @@ static void measure_speed(const struct world *w, const char *suffix, const struc
         intern_table_free(r.interns);
 }
 
+/* ---- stowed ---- */
+
+struct stowed_run {
+        const struct kind *kind;
+        struct intern_table *interns;
+        struct cache *from;
+        struct stowed *stowed[PAGE];
+        struct buf scratch;
+};
+
+static void free_stowed(struct stowed_run *r)
+{
+        for (size_t i = 0; i < PAGE; i++) {
+                stowed_free(r->stowed[i]);
+                r->stowed[i] = NULL;
+        }
+}
+
+static void run_stow(void *ctx)
+{
+        struct stowed_run *r = ctx;
+        free_stowed(r);
+        for (size_t i = 0; i < PAGE; i++)
+                r->stowed[i] = mem_must(
+                        object_stow(r->from->at[i], r->from->at[i]->meta.name, r->interns, &r->scratch));
+}
+
+static void run_unstow(void *ctx)
+{
+        struct stowed_run *r = ctx;
+        for (size_t i = 0; i < PAGE; i++)
+                object_unref(mem_must(object_unstow(r->stowed[i], r->kind, r->interns, STOWED_WHOLE)));
+}
+
+static void measure_stowed(const struct world *w, const char *name, const struct kind *kind,
+                           void (*item)(struct buf *, size_t), struct buf *b)
+{
+        struct stowed_run r = {
+                kind, mem_must(intern_table_new()), mem_must(NEW(struct cache)), { 0 }, { 0 }
+        };
+        struct object_sink sink = { keep, NULL, r.from };
+        size_t before;
+        write_page(b, kind, item, 0);
+        buf_init(&r.scratch, PAGE_MAX);
+        mem_must(object_decode_list(kind, (struct slice){ b->data, b->len }, DECODE_PROJECTION, r.interns,
+                                    &sink, NULL, NULL, NULL) == 0
+                         ? r.from
+                         : NULL);
+        run_stow(&r);
+        free_stowed(&r);
+        before = mem_live_bytes();
+        run_stow(&r);
+        printf("bench bytes_per_%s_stowed %zu bytes\n", name, (mem_live_bytes() - before) / PAGE);
+        printf("bench stow_%s %.0f ns\n", name, best(w, 100, run_stow, &r) / PAGE * 1e9);
+        printf("bench unstow_%s %.0f ns\n", name, best(w, 100, run_unstow, &r) / PAGE * 1e9);
+        free_stowed(&r);
+        buf_free(&r.scratch);
+        for (size_t i = 0; i < r.from->n; i++)
+                object_unref(r.from->at[i]);
+        mem_free(r.from);
+        intern_table_free(r.interns);
+}
+
 int main(void)
 {
         mem_hook_libraries();
@@ -295,6 +359,8 @@ int main(void)
         measure_speed(&w, "_bindings", &cluster_resource_binding_kind, write_binding, &b);
         measure_memory("binding", &cluster_resource_binding_kind, write_binding, &b);
         measure_memory("work", &work_kind, write_work, &b);
+        measure_stowed(&w, "binding", &cluster_resource_binding_kind, write_binding, &b);
+        measure_stowed(&w, "work", &work_kind, write_work, &b);
         loop_free(loop);
         return 0;
 }

@@ -713,11 +713,13 @@ static bool is_too_much(struct hub_agent *a, const struct object *placement, int
  * enough that the whole intake may look again. */
 void intake_let_go(struct hub_agent *a, const char *ns, const char *placement, int64_t index)
 {
-        const struct object *o =
-                informer_get(manager_informer(a->manager, scope_of(ns)->placement), ns, placement);
+        AUTO_ARENA struct arena arena = ARENA_INIT;
         AUTO_KEY struct key key = KEY_EMPTY;
+        const struct object *o;
+        int code = informer_read(manager_informer(a->manager, scope_of(ns)->placement), ns, placement, &arena,
+                                 &o);
 
-        if (o && is_too_much(a, o, index))
+        if (code < 0 || (o && is_too_much(a, o, index))) /* not known for want of memory: it looks itself */
                 manager_enqueue(a->manager, &intake_controller, key_text(&key, ns, placement), QUEUE_NORMAL);
 }
 

@@ -285,7 +285,7 @@ static struct outcome reconcile(struct reconcile *rc)
         const struct object *placement;
         struct outcome outcome;
 
-        if (cache_get(rc, s.scope->placement, rc->ns, rc->name, &placement) < 0)
+        if (cache_get_whole(rc, s.scope->placement, rc->ns, rc->name, &placement) < 0)
                 return failed(rc->err);
         s.p = (const struct placement *)placement;
         if (!s.p || !s.p->spec || is_deleting(&s.p->object)) {

@@ -1067,7 +1067,7 @@ const struct type delete_strategy_type = { "DeleteStrategy", delete_strategy_fie
 static const struct field placement_status_fields[] = {
         { "conditions", FIELD_LIST, 0, offsetof(struct placement_status, conditions), &condition_type },
         { "observedResourceIndex", FIELD_STRING, 0, offsetof(struct placement_status, observed_resource_index), NULL },
-        { "placementStatuses", FIELD_LIST, 0, offsetof(struct placement_status, placement_statuses), &per_cluster_status_type },
+        { "placementStatuses", FIELD_LIST, 0 | FIELD_DETAIL, offsetof(struct placement_status, placement_statuses), &per_cluster_status_type },
         { "selectedResources", FIELD_LIST, 0, offsetof(struct placement_status, selected_resources), &resource_identifier_type },
 };
 const struct type placement_status_type = { "PlacementStatus", placement_status_fields, 4, sizeof(struct placement_status) };

@@ -63,6 +63,14 @@ static bool is_apart(const struct field_def *f)
         return apart;
 }
 
+static bool is_detail(const struct field_def *f)
+{
+        bool detail = flag_attribute(f->attributes, "detail");
+        if (detail && !is_list(f))
+                fail("%s: only a list can be detail", f->name);
+        return detail;
+}
+
 /* The C type with a space or star behind it. */
 static const char *c_type_of(const struct field_def *f)
 {
@@ -226,6 +234,8 @@ static void write_flags(const struct field_def *f, struct buf *b)
                 buf_append_str(b, " | FIELD_SHARED");
         if (is_apart(f))
                 buf_append_str(b, " | FIELD_APART");
+        if (is_detail(f))
+                buf_append_str(b, " | FIELD_DETAIL");
         if (interned_items)
                 buf_append_str(b, " | FIELD_INTERNED_ITEMS");
         if (s && s->flags)
