@@ -84,6 +84,9 @@ int parts_is_gone(const struct informer *i, const struct object *o, bool *ret)
         AUTO_KEY struct key key = KEY_EMPTY;
         const void *deleted;
 
+        *ret = false;
+        if (map_count(&i->parts.gone) == 0 && map_count(&i->parts.whole) == 0)
+                return 0;
         TRY(informer_key(o, &key));
         deleted = map_get(&i->parts.gone, key.text);
         *ret = deleted && resource_version_number(o) < (uintptr_t)deleted;
