@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "common/loop/patience_test.h"
 #include "common/net/cert.h"
 #include "common/net/curl_internal.h"
 #include "e2e/devcluster/internal.h"
