@@ -21,6 +21,8 @@
 #define DUE_CHARTS 3   /* turns of its kinds in such a seed: two neighbours, as one undoes the other, and */
 #define CHART_STRIDE 5 /* one that is so far from them */
 #define GARDEN_EVERY 5 /* one seed in so many plays a Git repository */
+#define DUE_PAUSES 3   /* and one move in so many does */
+#define PAUSE_EVERY 7  /* one seed in so many stops processes for a while; of those with shards all do */
 #define DUE_GARDEN 4   /* turns of its kinds in such a seed, one after the other */
 #define DUE_TABLES 4   /* in one that plays ResourceSets */
 #define DICE_MIX 0x9e3779b97f4a7c15u
@@ -215,6 +217,10 @@ const struct move_kind move_kinds[] = {
         { "compact-watches", 3, move_compact_watches },
         { "heal-all", 14, move_heal_all },
 
+        /* processes that are stopped and go on: only in their turn, is_pause_due() */
+        { "pause-hub-agent", 0, move_pause_hub_agent, SEEDS_PAUSES },
+        { "pause-member", 0, move_pause_member, SEEDS_PAUSES },
+
         /* where the page is played */
         { "run-gated", 8, move_run_gated, SEEDS_PAGE },
         /* where lists are long */
@@ -257,6 +263,11 @@ bool moves_have_lists(uint64_t seed)
         return seed >= MOVES_LISTS_SEEDS;
 }
 
+bool moves_have_pauses(uint64_t seed)
+{
+        return (seed >= SHARDED_SEEDS && !moves_have_lists(seed)) || seed % PAUSE_EVERY == 3;
+}
+
 static struct draw begin_draw(uint64_t seed)
 {
         return (struct draw){ seed,
@@ -267,6 +278,7 @@ static struct draw begin_draw(uint64_t seed)
                                 [SEEDS_CHARTS] = moves_have_charts(seed),
                                 [SEEDS_GARDEN] = moves_have_garden(seed),
                                 [SEEDS_PAGE] = sim_page_is_played(seed),
+                                [SEEDS_PAUSES] = moves_have_pauses(seed),
                                 [SEEDS_LISTS] = moves_have_lists(seed) } };
 }
 
@@ -479,6 +491,14 @@ static struct move go_at_last(uint64_t seed, size_t i, int64_t at_ms)
         return (struct move){ .at_ms = at_ms, .kind = kind_that(plays[i]), .dice = seed * DICE_MIX + i };
 }
 
+static bool is_pause_due(const struct draw *w, uint64_t i, uint64_t dice, unsigned *ret_kind)
+{
+        if (!w->plays[SEEDS_PAUSES] || i < BEGINNING || i % DUE_PAUSES != DUE_PAUSES / 2)
+                return false;
+        *ret_kind = kind_that(dice >> 63 ? move_pause_member : move_pause_hub_agent);
+        return true;
+}
+
 struct move *moves_draw(uint64_t seed, int64_t ms, unsigned members, size_t *ret_n)
 {
         VEC(struct move) moves = VEC_INIT;
@@ -498,7 +518,7 @@ struct move *moves_draw(uint64_t seed, int64_t ms, unsigned members, size_t *ret
                         is_garden_due(&w, i, &m.kind) || is_table_due(&w, i, &m.kind) ||
                         is_looked_at(&w, i, &m.kind) ||
                         (!is_of_table(&w, i, m.dice, &m.kind) && !is_of_garden(&w, i, m.dice, &m.kind) &&
-                         is_due(&w, i, &m.kind));
+                         (is_due(&w, i, &m.kind) || is_pause_due(&w, i, m.dice, &m.kind)));
                 if (at >= ms || vec_push(&moves, m) < 0)
                         break;
         }

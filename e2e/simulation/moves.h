@@ -45,6 +45,7 @@ enum move_seeds {
         SEEDS_CHARTS,
         SEEDS_GARDEN,
         SEEDS_PAGE,
+        SEEDS_PAUSES,
         SEEDS_LISTS
 };
 #define MOVE_SEEDS (SEEDS_LISTS + 1)
@@ -67,6 +68,10 @@ void moves_expect(struct coverage *c);
 bool moves_have_tables(uint64_t seed); /* it plays ResourceSets */
 bool moves_have_charts(uint64_t seed); /* and charts */
 bool moves_have_garden(uint64_t seed); /* and a Git repository */
+bool moves_have_pauses(uint64_t seed); /* processes are stopped, and go on later */
+
+/* From here on, up to MOVES_LISTS_SEEDS, two or three hub agents share the placements out. */
+#define SHARDED_SEEDS 7000000
 /* From here on lists of the hub agents come in many pages, and users edit while one begins. */
 #define MOVES_LISTS_SEEDS 8000000
 bool moves_have_lists(uint64_t seed);

@@ -172,6 +172,42 @@ int move_edit_at_start(struct player *p, struct dice *d, struct error *err)
         return 1;
 }
 
+/* ---- processes that are stopped, and go on ---- */
+
+#define PAUSE_SHORT_MS 9000 /* no lease runs out */
+#define PAUSE_LONG_MS 20000 /* all do, and others had the time to take them */
+#define PAUSE_MORE_MS 50000
+
+static int pause_agent(struct player *p, unsigned index, struct dice *d, struct error *err)
+{
+        static const char *const moments[PAUSE_MOMENTS] = { "at once", "with a write decided",
+                                                            "with a write sent",
+                                                            "with a write of a lease decided",
+                                                            "with a write of a lease sent" };
+        enum sim_pause_at at = (enum sim_pause_at)dice_below(d, PAUSE_MOMENTS);
+        int64_t ms = dice_percent(d, 25) ? 1000 + (int64_t)dice_below(d, PAUSE_SHORT_MS)
+                                         : PAUSE_LONG_MS + (int64_t)dice_below(d, PAUSE_MORE_MS);
+        char name[FLEET_AGENT_NAME];
+        int code;
+
+        if (p->agent_down[index])
+                return 0;
+        code = sim_fleet_pause(p->fleet, agent_name(p, index, name), at, ms, err);
+        if (code == ERR_EXISTS) /* it stands already, or has ended by itself */
+                return 0;
+        return code < 0 ? code : move_done(p, "%s %s for %lld ms", name, moments[at], (long long)ms);
+}
+
+int move_pause_hub_agent(struct player *p, struct dice *d, struct error *err)
+{
+        return pause_agent(p, any_hub_agent(p, d), d, err);
+}
+
+int move_pause_member(struct player *p, struct dice *d, struct error *err)
+{
+        return pause_agent(p, move_member(p, d), d, err);
+}
+
 /* ---- networks ---- */
 
 static int set_link(struct player *p, unsigned index, bool up, struct error *err)
@@ -318,6 +354,7 @@ int move_compact_watches(struct player *p, struct dice *d, struct error *err)
 
 int moves_heal(struct player *p, struct error *err)
 {
+        sim_fleet_go_on(p->fleet);
         TRY(set_server_disk(p, false, err));
         TRY(moves_heal_garden(p, err));
         TRY(moves_heal_shelf(p, err));

@@ -200,6 +200,8 @@ MOVE_PLAY(move_power_failure);
 MOVE_PLAY(move_server_disk_full);
 MOVE_PLAY(move_cut_watches);
 MOVE_PLAY(move_compact_watches);
+MOVE_PLAY(move_pause_hub_agent);
+MOVE_PLAY(move_pause_member);
 MOVE_PLAY(move_heal_all);
 int moves_restart_hub(struct player *p,
                       struct error *err); /* the hub agents that are up are killed, and back */

@@ -28,11 +28,13 @@
 #define RES_SETS "olm.operatorframework.io/clusterobjectsets"
 #define RES_HELM_CHARTS "source.toolkit.fluxcd.io/helmcharts"
 #define RES_HELM_REPOSITORIES "source.toolkit.fluxcd.io/helmrepositories"
+#define RES_PLACEMENT_STATUSES "placement.kubernetes-fleet.io/clusterresourceplacementstatuses"
 #define RES_LEASES "coordination.k8s.io/leases"
 
 /* the hub */
 extern const struct rule rule_one_leader;          /* who does not hold the lease writes nothing */
 extern const struct rule rule_shard_owner;         /* of a shard's placements nobody but its holder writes */
+extern const struct rule rule_shard_zero;          /* nor what belongs to none but the holder of shard 0 */
 extern const struct rule rule_live_bindings;       /* never above N, never two on one cluster */
 extern const struct rule rule_binding_after_works; /* no binding goes while its Works live */
 extern const struct rule rule_fresh_news;          /* nothing is told of a binding before its Works tell it */

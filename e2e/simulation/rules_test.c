@@ -69,6 +69,76 @@ static void of_a_shard_only_its_holder_writes(void **state)
         close_watch(&w);
 }
 
+static void what_belongs_to_no_placement_is_written_by_the_holder_of_the_first_shard(void **state)
+{
+        struct watch w;
+
+        open_watch(&w, &rule_shard_owner);
+        w.shards = 2;
+        put(&w, "hub-agent", "hub", RES_LEASES, SHARD("0", "hub-agent"));
+        put(&w, "hub-agent-2", "hub", RES_LEASES, SHARD("1", "hub-agent-2"));
+        put(&w, "hub-agent", "hub", RES_MEMBERS, "{'metadata':{'name':'member-1'}}");
+        put(&w, "hub-agent", "hub", "/namespaces", "{'metadata':{'name':'fleet-member-member-1'}}");
+        put(&w, "player", "hub", "rbac.authorization.k8s.io/roles", "{'metadata':{'name':'r'}}");
+        FINE(&w);
+        assert_int_equal(w.judged, 2);
+        put(&w, "hub-agent-2", "hub", "/events", "{'metadata':{'name':'e'}}");
+        put(&w, "player", "hub", "/configmaps", "{'metadata':{'name':'c'}}");
+        put(&w, "hub-agent-2", "hub", "/configmaps", "{'metadata':{'name':'c'},'status':{}}"); /* told back */
+        FINE(&w);
+        put(&w, "hub-agent-2", "hub", "/configmaps", "{'metadata':{'name':'c'},'data':{}}");
+        BROKEN(&w, "hub-agent-2 wrote /configmaps c of shard 0, which is not its own");
+        put(&w, "hub-agent-2", "hub", RES_INTERNAL_MEMBERS, "{'metadata':{'name':'member-1'}}");
+        BROKEN(&w, "hub-agent-2 wrote " RES_INTERNAL_MEMBERS " member-1 of shard 0, which is not its own");
+        put(&w, "hub-agent-2", "hub", "rbac.authorization.k8s.io/roles",
+            "{'metadata':{'name':'r'},'rules':[]}");
+        BROKEN(&w, "hub-agent-2 wrote rbac.authorization.k8s.io/roles r of shard 0, which is not its own");
+        close_watch(&w);
+}
+
+#define LEAVING "{'metadata':{'name':'member-2','deletionTimestamp':'2026-01-01T00:00:00Z'}}"
+
+static void works_of_a_member_that_leaves_are_also_the_first_shards(void **state)
+{
+        bool second = shard_of_key("app-0", 2);
+        struct watch w;
+
+        open_watch(&w, &rule_shard_owner);
+        w.shards = 2;
+        put(&w, "hub-agent", "hub", RES_LEASES, SHARD("0", "hub-agent"));
+        put(&w, "hub-agent-2", "hub", RES_LEASES, SHARD("1", "hub-agent-2"));
+        put(&w, "player", "hub", RES_MEMBERS, LEAVING);
+        put(&w, "player", "hub", RES_MEMBERS, "{'metadata':{'name':'member-1'}}");
+        put(&w, "hub-agent", "hub", RES_WORKS,
+            "{'kind':'Work','metadata':{'name':'w','namespace':'fleet-member-member-2'," OF_APP "}}}");
+        FINE(&w);
+        put(&w, second ? "hub-agent" : "hub-agent-2", "hub", RES_WORKS,
+            "{'kind':'Work','metadata':{'name':'w','namespace':'fleet-member-member-1'," OF_APP "}}}");
+        BROKEN(&w, "fleet-member-member-1/w of shard");
+        close_watch(&w);
+}
+
+static void an_approval_is_of_its_runs_placement(void **state)
+{
+        bool second = shard_of_key("app-0", 2);
+        const char *owner = second ? "hub-agent-2" : "hub-agent",
+                   *other = second ? "hub-agent" : "hub-agent-2";
+        struct watch w;
+
+        open_watch(&w, &rule_shard_owner);
+        w.shards = 2;
+        put(&w, "hub-agent", "hub", RES_LEASES, SHARD("0", "hub-agent"));
+        put(&w, "hub-agent-2", "hub", RES_LEASES, SHARD("1", "hub-agent-2"));
+        put(&w, "player", "hub", RES_RUNS, "{'metadata':{'name':'run'},'spec':{'placementName':'app-0'}}");
+        put(&w, owner, "hub", RES_APPROVALS,
+            "{'metadata':{'name':'a','labels':{'kubernetes-fleet.io/targetUpdateRun':'run'}}}");
+        FINE(&w);
+        put(&w, other, "hub", RES_APPROVALS,
+            "{'metadata':{'name':'a','labels':{'kubernetes-fleet.io/targetUpdateRun':'run'}}}");
+        BROKEN(&w, "a of shard");
+        close_watch(&w);
+}
+
 static void when_all_rests_each_shard_has_an_owner(void **state)
 {
         struct watch w;
@@ -480,6 +550,9 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(only_the_leader_writes),
                 cmocka_unit_test(of_a_shard_only_its_holder_writes),
+                cmocka_unit_test(what_belongs_to_no_placement_is_written_by_the_holder_of_the_first_shard),
+                cmocka_unit_test(works_of_a_member_that_leaves_are_also_the_first_shards),
+                cmocka_unit_test(an_approval_is_of_its_runs_placement),
                 cmocka_unit_test(when_all_rests_each_shard_has_an_owner),
                 cmocka_unit_test(a_binding_goes_after_its_works),
                 cmocka_unit_test(one_group_of_snapshots_is_the_latest),

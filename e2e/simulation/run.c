@@ -374,7 +374,7 @@ void run_plan_draw(struct run_plan *p)
 
         if (p->members == 0)
                 p->members = is_large ? many : few;
-        if (p->seed >= RUN_SHARDED_SEEDS && !moves_have_lists(p->seed) && p->shards == 0)
+        if (p->seed >= SHARDED_SEEDS && !moves_have_lists(p->seed) && p->shards == 0)
                 p->shards = 2 + (unsigned)dice_below(&dice, 7);
         if (p->hub_agents == 0)
                 p->hub_agents = p->shards ? 2 + dice_percent(&dice, 50) : two ? 2 : 1;

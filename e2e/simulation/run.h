@@ -14,8 +14,8 @@
 struct run_plan {
         uint64_t seed;
         unsigned members, hub_agents,
-                minutes; /* run_plan_draw() fills in members and hub agents that are 0 */
-        unsigned shards; /* 0 = as the seed draws: of those from RUN_SHARDED_SEEDS on they have some */
+                minutes;          /* run_plan_draw() fills in members and hub agents that are 0 */
+        unsigned shards;          /* 0 = as the seed draws: of those from SHARDED_SEEDS on they have some */
         const struct move *moves; /* borrowed */
         size_t n_moves;
         const uint64_t *faults; /* keys of the message faults that happen; NULL = as the seed draws */
@@ -35,9 +35,6 @@ struct run_result {
         uint64_t *faults;               /* keys of those that happened, in order */
         size_t n_faults;
 };
-
-/* From here on, up to MOVES_LISTS_SEEDS, two or three hub agents share the placements out. */
-#define RUN_SHARDED_SEEDS 7000000
 
 /* A fleet of the seed's own size. */
 void run_plan_draw(struct run_plan *p);

@@ -1,15 +1,11 @@
-#include "e2e/simulation/sim_fleet.h"
-
 #include <errno.h>
 
 #include "common/base/memory.h"
 #include "common/loop/volume.h"
 #include "e2e/simulation/sim_disk.h"
-#include "e2e/simulation/sim_files.h"
-#include "e2e/simulation/sim_server.h"
+#include "e2e/simulation/sim_fleet_internal.h"
 #include "e2e/simulation/sim_webhooks.h"
 #include "hub-agent/hub_agent.h"
-#include "hub-agent/source/options.h"
 #include "hub-agent/webhook/policies.h"
 #include "member-agent/flags.h"
 #include "member-agent/member_agent.h"
@@ -19,54 +15,6 @@
 #define TOKEN_LOOK_MS 10000
 #define KEEP_ALIVE_MS 1000
 
-struct sim_fleet;
-
-/* One agent: its own world, its own view of the network, its own fibers. */
-struct sim_agent {
-        struct sim_fleet *sim;
-        char name[FLEET_AGENT_NAME];
-        bool hub_agent;
-        struct world world;
-        struct log log;
-        struct loopback_faults faults;
-        struct http_endpoint hub, member;        /* member: not of the hub-agent */
-        struct fiber_group *group;               /* NULL while stopped */
-        bool link_down, killed, ended;           /* ended: by itself */
-        char webhooks_at[FLEET_AGENT_NAME + 16]; /* authority */
-        bool serves_webhooks;
-        int64_t token_ms;              /* wall time of the tokens in their files; 0 = none yet */
-        struct sim_disk *disk;         /* member: holds its state file */
-        struct source_options sources; /* hub agent: as it was started last */
-        struct volume *volume;         /* hub agent: of artifacts; outlives its runs. NULL = none yet */
-        bool volume_full;
-        struct error err;  /* how its last run ended */
-        sim_guest_fn *run; /* of a guest; NULL */
-        void *run_ctx;
-};
-
-struct sim_client {
-        struct http_endpoint endpoint;
-        struct kube_client kube;
-};
-
-struct sim_fleet {
-        struct fleet fleet;
-        struct sim_fleet_options options;
-        struct world world; /* of servers and of the test itself: no faults */
-        struct log log;
-        struct fiber_group *group;
-        struct loopback *loopback;
-        struct sim_server *server;
-        struct loopback_faults webhook_faults;
-        struct http_transport *webhook_calls; /* of the servers */
-        bool keep_alive, troubles_webhooks;
-        unsigned n_ended;            /* agents that ended by themselves: of a thousand mostly none */
-        struct sim_files files;      /* outlive every agent */
-        struct sim_agent **agents;   /* [0] = hub-agent, [i] = member-i, then further hub-agents */
-        struct sim_client **clients; /* [0] = hub, [i] = member-i */
-        struct sim_agent *guest;     /* NULL = there is none */
-};
-
 static void world_init(struct sim_fleet *sim, struct world *w)
 {
         *w = (struct world){ .loop = sim->options.loop,
@@ -74,54 +22,6 @@ static void world_init(struct sim_fleet *sim, struct world *w)
                              .files = &sim_files_table,
                              .process = &sim_no_process,
                              .ctx = &sim->files };
-}
-
-/* ---- the agents' network ---- */
-
-static bool goes_to_hub(const struct http_request *rq)
-{
-        return text_ends_with(rq->endpoint->base_url, "/clusters/hub");
-}
-
-static bool is_cut(const struct sim_agent *a, const struct http_request *rq)
-{
-        return a->killed || (a->link_down && goes_to_hub(rq));
-}
-
-static int64_t agent_delay(void *ctx, const struct http_request *rq, bool answer)
-{
-        struct sim_agent *a = ctx;
-        const struct loopback_faults *more = a->sim->options.faults;
-
-        return more && more->delay ? more->delay(more->ctx, rq, answer) : 1;
-}
-
-static int agent_fate(void *ctx, const struct http_request *rq)
-{
-        struct sim_agent *a = ctx;
-        const struct loopback_faults *more = a->sim->options.faults;
-
-        int code = is_cut(a, rq) ? ERR_RETRY : more && more->fate ? more->fate(more->ctx, rq) : 0;
-
-        log_debug(&a->log, "request", "method", rq->method, "to", rq->endpoint->base_url, "path", rq->path,
-                  "fate", LOG_INT(code));
-        return code;
-}
-
-static bool agent_duplicate(void *ctx, const struct http_request *rq)
-{
-        struct sim_agent *a = ctx;
-        const struct loopback_faults *more = a->sim->options.faults;
-
-        return more && more->duplicate && more->duplicate(more->ctx, rq);
-}
-
-static bool agent_cut_stream(void *ctx, const struct http_request *rq)
-{
-        struct sim_agent *a = ctx;
-        const struct loopback_faults *more = a->sim->options.faults;
-
-        return is_cut(a, rq) || (more && more->cut_stream && more->cut_stream(more->ctx, rq));
 }
 
 /* ---- agents ---- */
@@ -134,7 +34,7 @@ static int endpoint_for(const char *cluster, const char *agent, struct http_endp
         return ret->base_url && ret->user_agent ? 0 : error_no_memory(err);
 }
 
-static unsigned n_agents(const struct sim_fleet *sim)
+unsigned sim_fleet_agents(const struct sim_fleet *sim)
 {
         return sim->fleet.n_members + sim->fleet.n_hub_agents;
 }
@@ -142,56 +42,6 @@ static unsigned n_agents(const struct sim_fleet *sim)
 static bool is_hub_agent(const struct sim_fleet *sim, unsigned index)
 {
         return index == 0 || index > sim->fleet.n_members;
-}
-
-/* ---- webhooks ---- */
-
-/* The Service goes to the first agent that serves, and stays with the last one that did. */
-static void webhooks_started(void *agent, http_handler_fn handle, void *ctx)
-{
-        struct sim_agent *a = agent;
-        struct sim_fleet *sim = a->sim;
-
-        a->serves_webhooks = handle && loopback_listen(sim->loopback, a->webhooks_at, handle, ctx) == 0;
-        if (!handle)
-                (void)loopback_listen(sim->loopback, a->webhooks_at, NULL, NULL);
-        for (unsigned i = 0; i < n_agents(sim); i++)
-                if (sim->agents[i]->serves_webhooks) {
-                        sim_server_set_service(sim->server, SIM_WEBHOOK_SERVICE, sim->agents[i]->webhooks_at);
-                        return;
-                }
-}
-
-void sim_fleet_trouble_webhooks(struct fleet *f, bool on)
-{
-        container_of(f, struct sim_fleet, fleet)->troubles_webhooks = on;
-}
-
-/* NULL: none. */
-static const struct loopback_faults *webhook_trouble(const struct sim_fleet *sim)
-{
-        return sim->troubles_webhooks ? sim->options.faults : NULL;
-}
-
-static int64_t webhook_delay(void *ctx, const struct http_request *rq, bool answer)
-{
-        const struct loopback_faults *more = webhook_trouble(ctx);
-
-        return more && more->delay ? more->delay(more->ctx, rq, answer) : 1;
-}
-
-/* What cuts an agent off from the API servers does so in both directions. */
-static int webhook_fate(void *ctx, const struct http_request *rq)
-{
-        struct sim_fleet *sim = ctx;
-        const struct loopback_faults *more = webhook_trouble(sim);
-        const char *to = strstr(rq->endpoint->base_url, "://") + 3;
-
-        for (unsigned i = 0; i < n_agents(sim); i++)
-                if (text_equal(sim->agents[i]->webhooks_at, to) &&
-                    (sim->agents[i]->killed || sim->agents[i]->link_down))
-                        return ERR_TIMEOUT;
-        return more && more->fate ? more->fate(more->ctx, rq) : 0;
 }
 
 int sim_fleet_serve(struct fleet *f, const char *authority, http_handler_fn handle, void *ctx,
@@ -288,7 +138,7 @@ static void run_hub_agent(void *ctx)
         if (a->sim->fleet.admission_policies && admission_policies_parse(NULL, NULL, &policies, NULL) == 0)
                 o.admission_policies = &policies;
         if (a->sim->fleet.webhooks)
-                sim_webhooks_run(&o, webhooks_started, a, &a->err);
+                sim_webhooks_run(&o, sim_webhooks_started, a, &a->err);
         else
                 hub_agent_run(&o, &a->err);
         say_ended(a);
@@ -345,7 +195,7 @@ static void run_guest(void *ctx)
 
 static struct sim_agent *find_agent(struct sim_fleet *sim, const char *name)
 {
-        for (unsigned i = 0; i < n_agents(sim); i++)
+        for (unsigned i = 0; i < sim_fleet_agents(sim); i++)
                 if (text_equal(sim->agents[i]->name, name))
                         return sim->agents[i];
         return sim->guest && text_equal(sim->guest->name, name) ? sim->guest : NULL;
@@ -390,7 +240,7 @@ static void refresher_fiber(void *ctx)
         struct sim_fleet *sim = ctx;
 
         while (fiber_sleep(sim->options.loop, TOKEN_LOOK_MS) == 0)
-                for (unsigned i = 0; i < n_agents(sim); i++) {
+                for (unsigned i = 0; i < sim_fleet_agents(sim); i++) {
                         struct sim_agent *a = sim->agents[i];
                         int64_t age = loop_wall_ms(sim->options.loop) - a->token_ms;
                         struct error err;
@@ -415,6 +265,8 @@ static int start_agent(struct fleet *f, const char *name, struct error *err)
         a->killed = a->ended = false;
         error_clear(&a->err);
         a->group = fiber_group_new(a->sim->options.loop, a->sim->group, a->name);
+        if (a->group)
+                loop_process_add(a->pause.process, a->group);
         if (!a->group || !fiber_spawn(a->group, a->name,
                                       a->run         ? run_guest
                                       : a->hub_agent ? run_hub_agent
@@ -429,7 +281,7 @@ static void keeper_fiber(void *ctx)
         struct sim_fleet *sim = ctx;
 
         while (fiber_sleep(sim->options.loop, KEEP_ALIVE_MS) == 0)
-                for (unsigned i = 0; sim->keep_alive && sim->n_ended && i < n_agents(sim); i++) {
+                for (unsigned i = 0; sim->keep_alive && sim->n_ended && i < sim_fleet_agents(sim); i++) {
                         struct sim_agent *a = sim->agents[i];
                         struct error err;
 
@@ -462,6 +314,7 @@ static int stop_agent(struct fleet *f, const char *name, bool hard, struct error
         a->killed = hard;
         if (hard && a->disk)
                 sim_disk_set_halted(a->disk, true);
+        sim_pause_end(&a->pause);
         a->group = fiber_group_end(a->group);
         if (a->disk)
                 settle_disk(a);
@@ -495,6 +348,7 @@ static struct sim_agent *agent_free(struct sim_agent *a)
         if (!a)
                 return NULL;
         http_transport_free(a->world.transport);
+        sim_pause_clear(&a->pause);
         http_endpoint_free(&a->hub);
         http_endpoint_free(&a->member);
         sim_disk_free(a->disk);
@@ -517,7 +371,9 @@ static int agent_new(struct sim_fleet *sim, unsigned index, struct error *err)
         else
                 snprintf(a->name, sizeof(a->name), "member-%u", index);
         snprintf(a->webhooks_at, sizeof(a->webhooks_at), "%s.webhooks", a->name);
-        a->faults = (struct loopback_faults){ a, agent_delay, agent_fate, agent_duplicate, agent_cut_stream };
+        sim_agent_faults(a);
+        if (sim_pause_init(&a->pause, sim->options.loop) < 0)
+                return error_no_memory(err);
         world_init(sim, &a->world);
         a->log = log_with(&sim->log, "agent", a->name);
         TRY(endpoint_for("hub", a->name, &a->hub, err));
@@ -542,7 +398,9 @@ int sim_fleet_add_guest(struct fleet *f, const char *name, sim_guest_fn *run, vo
         sim->guest = a;
         *a = (struct sim_agent){ .sim = sim, .run = run, .run_ctx = ctx };
         snprintf(a->name, sizeof(a->name), "%s", name);
-        a->faults = (struct loopback_faults){ a, agent_delay, agent_fate, agent_duplicate, agent_cut_stream };
+        sim_agent_faults(a);
+        if (sim_pause_init(&a->pause, sim->options.loop) < 0)
+                return error_no_memory(err);
         world_init(sim, &a->world);
         a->log = log_with(&sim->log, "agent", a->name);
         TRY(endpoint_for("hub", a->name, &a->hub, err));
@@ -639,18 +497,28 @@ void sim_fleet_each(struct fleet *f, const char *cluster, const char *resource, 
 
 /* ---- life ---- */
 
+static void sim_go_on(struct sim_fleet *sim)
+{
+        for (unsigned i = 0; sim->agents && i < sim_fleet_agents(sim); i++)
+                if (sim->agents[i])
+                        sim_pause_end(&sim->agents[i]->pause);
+        if (sim->guest)
+                sim_pause_end(&sim->guest->pause);
+}
+
 static struct fleet *close_fleet(struct fleet *f)
 {
         struct sim_fleet *sim = container_of(f, struct sim_fleet, fleet);
 
-        for (unsigned i = 0; sim->agents && i < n_agents(sim); i++)
+        sim_go_on(sim);
+        for (unsigned i = 0; sim->agents && i < sim_fleet_agents(sim); i++)
                 if (sim->agents[i] && sim->agents[i]->group)
                         sim->agents[i]->group = fiber_group_end(sim->agents[i]->group);
         if (sim->guest && sim->guest->group)
                 sim->guest->group = fiber_group_end(sim->guest->group);
         sim_server_close(sim->server);
         agent_free(sim->guest);
-        for (unsigned i = 0; sim->agents && i < n_agents(sim); i++)
+        for (unsigned i = 0; sim->agents && i < sim_fleet_agents(sim); i++)
                 agent_free(sim->agents[i]);
         for (unsigned i = 0; sim->clients && i <= f->n_members; i++) {
                 if (sim->clients[i])
@@ -672,7 +540,29 @@ static struct fleet *close_fleet(struct fleet *f)
 
 static int set_frozen(struct fleet *f, const char *agent, bool frozen, struct error *err)
 {
-        return set_link(f, agent, !frozen, err);
+        struct sim_agent *a;
+
+        TRY(agent_named(f, agent, &a, err));
+        if (frozen)
+                loop_process_stop(a->pause.process);
+        else
+                sim_pause_end(&a->pause);
+        return 0;
+}
+
+int sim_fleet_pause(struct fleet *f, const char *agent, enum sim_pause_at at, int64_t ms, struct error *err)
+{
+        struct sim_agent *a;
+
+        TRY(agent_named(f, agent, &a, err));
+        if (!a->group || a->ended || sim_pause_is_on(&a->pause))
+                return ERR_EXISTS;
+        return sim_pause_begin(&a->pause, at, ms) < 0 ? error_no_memory(err) : 0;
+}
+
+void sim_fleet_go_on(struct fleet *f)
+{
+        sim_go_on(container_of(f, struct sim_fleet, fleet));
 }
 
 static const struct fleet_ops ops = { get_client, start_agent, stop_agent,     exit_code,  set_link,
@@ -694,20 +584,19 @@ static int open_all(struct sim_fleet *sim, struct error *err)
                                      .n_hub_agents = MAX(sim->options.hub_agents, 1u) };
         sim->group = fiber_group_new(sim->options.loop, NULL, "fleet");
         sim->loopback = loopback_new(sim->options.loop);
-        sim->agents = mem_calloc(n_agents(sim), sizeof(*sim->agents));
+        sim->agents = mem_calloc(sim_fleet_agents(sim), sizeof(*sim->agents));
         sim->clients = mem_calloc(n + 1, sizeof(*sim->clients));
         if (!sim->group || !sim->loopback || !sim->agents || !sim->clients)
                 return error_no_memory(err);
         sim->world.transport = loopback_transport(sim->loopback, &sim->world, NULL);
-        sim->webhook_faults =
-                (struct loopback_faults){ .ctx = sim, .delay = webhook_delay, .fate = webhook_fate };
+        sim_webhook_faults(sim);
         sim->webhook_calls = loopback_transport(sim->loopback, &sim->world, &sim->webhook_faults);
         if (!sim->world.transport || !sim->webhook_calls)
                 return error_no_memory(err);
         TRY(open_server(sim, err));
         for (unsigned i = 0; i <= n; i++)
                 TRY(client_new(sim, i, err));
-        for (unsigned i = 0; i < n_agents(sim); i++)
+        for (unsigned i = 0; i < sim_fleet_agents(sim); i++)
                 TRY(agent_new(sim, i, err));
         sim_server_begin(sim->server);
         return fiber_spawn(sim->group, "tokens", refresher_fiber, sim) &&

@@ -4,6 +4,7 @@
 
 #include "e2e/devcluster/devcluster.h"
 #include "e2e/scenarios/fleet.h"
+#include "e2e/simulation/sim_pause.h"
 #include "e2e/simulation/watch.h"
 
 struct sim_fleet_options {
@@ -31,6 +32,11 @@ struct sqlite3 *sim_fleet_read_state(struct fleet *f, unsigned member);
 void sim_fleet_trouble_webhooks(struct fleet *f, bool on);
 /* While on, agents that end by themselves are started again a moment later, as by a kubelet. Off at first. */
 void sim_fleet_keep_alive(struct fleet *f, bool on);
+
+/* Stops an agent at a moment and lets it go on after `ms`. ERR_EXISTS, without words: it does not run, or is
+ * stopped already. */
+int sim_fleet_pause(struct fleet *f, const char *agent, enum sim_pause_at at, int64_t ms, struct error *err);
+void sim_fleet_go_on(struct fleet *f); /* all that are stopped, at once */
 
 /* Serves https://<authority>/... on the fleet's network, for agents that ask others than API servers. */
 int sim_fleet_serve(struct fleet *f, const char *authority, http_handler_fn handle, void *ctx,

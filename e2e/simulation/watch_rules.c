@@ -3,6 +3,7 @@
 
 const struct rule *const watch_rules[] = { &rule_one_leader,
                                            &rule_shard_owner,
+                                           &rule_shard_zero,
                                            &rule_live_bindings,
                                            &rule_binding_after_works,
                                            &rule_fresh_news,
