@@ -69,7 +69,7 @@ enum owner {
 static json_t *without_status(const json_t *doc)
 {
         static const char *const moving[] = { "resourceVersion", "managedFields" };
-        json_t *copy = mem_must(json_deep_copy(doc));
+        json_t *copy = mem_must(doc_copy(doc));
 
         json_object_del(copy, "status");
         for (size_t i = 0; i < ARRAY_LEN(moving); i++)
