@@ -103,6 +103,59 @@ static void details_are_left_out_where_they_are_not_wanted(void **state)
         assert_int_equal(mem_live_count(), 1); /* the buffer */
 }
 
+/* Times and texts are told by those before them: what comes behind details must not need them. */
+struct thing {
+        struct object object;
+        struct any_list items;
+        const char *text;
+        int64_t time;
+};
+struct item {
+        const char *text;
+        int64_t time;
+};
+static const struct field item_fields[] = {
+        { "text", FIELD_STRING, 0, offsetof(struct item, text), NULL },
+        { "time", FIELD_TIME, 0, offsetof(struct item, time), NULL },
+};
+static const struct type item_type = { "Item", item_fields, 2, sizeof(struct item) };
+static const struct field thing_fields[] = {
+        { "items", FIELD_LIST, FIELD_DETAIL, offsetof(struct thing, items), &item_type },
+        { "text", FIELD_STRING, 0, offsetof(struct thing, text), NULL },
+        { "time", FIELD_TIME, 0, offsetof(struct thing, time), NULL },
+};
+static const struct type thing_type = { "Thing", thing_fields, 3, sizeof(struct thing) };
+static const struct kind thing_kind = { .group = "",
+                                        .version = "v1",
+                                        .api_version = "v1",
+                                        .kind = "Thing",
+                                        .plural = "things",
+                                        .list_kind = "ThingList",
+                                        .root = &thing_type };
+
+static void what_comes_behind_details_does_not_need_them(void **state)
+{
+        static const char text[] = "{\"metadata\":{\"name\":\"a\"},\"items\":[{\"text\":\"same\",\"time\":"
+                                   "\"2026-02-03T04:05:06Z\"}],\"text\":\"same\",\"time\":"
+                                   "\"2026-02-03T04:05:07Z\"}";
+        AUTO_BUF struct buf scratch;
+        struct object *o;
+        buf_init(&scratch, LIMIT_OBJECT_BYTES);
+        assert_int_equal(object_decode(&thing_kind, slice_of(text), DECODE_FULL, NULL, &o, NULL), 0);
+        struct stowed *p = object_stow(o, KEY, NULL, &scratch);
+        static const enum stowed_part parts[] = { STOWED_WHOLE, STOWED_WITHOUT_DETAIL };
+        for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
+                struct object *back = object_unstow(p, &thing_kind, NULL, parts[i]);
+                const struct thing *thing = (const struct thing *)back;
+                assert_int_equal(thing->items.n, parts[i] == STOWED_WHOLE);
+                assert_string_equal(thing->text, "same");
+                assert_true(thing->time == ((struct thing *)o)->time);
+                object_unref(back);
+        }
+        stowed_free(p);
+        object_unref(o);
+}
+
 static void texts_of_all_sorts_come_back_as_they_were(void **state)
 {
         static const char *const texts[] = {
@@ -240,6 +293,7 @@ int main(void)
                 cmocka_unit_test(every_kind_survives_stowing),
                 cmocka_unit_test(what_is_in_the_table_survives_too),
                 cmocka_unit_test(details_are_left_out_where_they_are_not_wanted),
+                cmocka_unit_test(what_comes_behind_details_does_not_need_them),
                 cmocka_unit_test(texts_of_all_sorts_come_back_as_they_were),
                 cmocka_unit_test(times_and_numbers_at_their_ends_come_back),
                 cmocka_unit_test(a_binding_takes_a_quarter_of_its_block),
