@@ -265,39 +265,132 @@ const struct rule rule_fresh_news = { .name = "fresh-news", .changed = fresh_new
 
 /* ---- one latest snapshot ---- */
 
+struct latest_state {
+        bool begun;
+        struct map gone;     /* "ns/name" of snapshots that were deleted */
+        struct map returned; /* of those that came back -> struct came_back */
+};
+
+/* A message of its making that the network held back comes a second time, after somebody deleted it: nobody
+ * can help that. It is no second one beside a newer one whose making was sent before it came, until the hub
+ * agent has seen it. */
+struct came_back {
+        int64_t at_ms;
+        bool excused;
+};
+
 struct latest {
+        struct latest_state *state;
+        const struct change *change;
         const char *placement, *index; /* index: of the group counted already */
         unsigned groups;
 };
+
+static const char *snapshot_index(const json_t *snapshot)
+{
+        const char *index = rule_label(snapshot, LABEL_RESOURCE_INDEX);
+
+        return index ? index : rule_label(snapshot, LABEL_POLICY_INDEX);
+}
+
+static const char *snapshot_key(char key[320], const char *ns, const char *name)
+{
+        snprintf(key, 320, "%s/%s", ns ? ns : "", name ? name : "");
+        return key;
+}
+
+static bool is_latest(const json_t *snapshot)
+{
+        return text_equal(rule_label(snapshot, LABEL_IS_LATEST_SNAPSHOT), LABEL_TRUE);
+}
+
+static int64_t index_number(const json_t *snapshot)
+{
+        int64_t number = -1;
+
+        (void)text_parse_i64(or_empty(snapshot_index(snapshot)), &number);
+        return number;
+}
+
+static bool is_excused(const struct latest *l, const json_t *snapshot)
+{
+        char key[320];
+        struct came_back *b =
+                map_get(&l->state->returned, snapshot_key(key, doc_get_string(snapshot, "metadata.namespace"),
+                                                          doc_get_string(snapshot, "metadata.name")));
+
+        if (b && l->change->asked_ms <= b->at_ms && index_number(snapshot) < index_number(l->change->after))
+                b->excused = true;
+        return b && b->excused;
+}
 
 /* The pieces of one group all have its index. */
 static bool count_latest(void *ctx, const json_t *snapshot)
 {
         struct latest *l = ctx;
         char placement[192];
-        const char *index = rule_label(snapshot, LABEL_RESOURCE_INDEX);
+        const char *index = snapshot_index(snapshot);
 
-        if (!index)
-                index = rule_label(snapshot, LABEL_POLICY_INDEX);
-        if (!text_equal(rule_label(snapshot, LABEL_IS_LATEST_SNAPSHOT), LABEL_TRUE) ||
-            rule_is_leaving(snapshot) || !rule_placement_of(snapshot, placement) ||
-            !text_equal(placement, l->placement) || (l->index && text_equal(l->index, index)))
+        if (!is_latest(snapshot) || rule_is_leaving(snapshot) || !rule_placement_of(snapshot, placement) ||
+            !text_equal(placement, l->placement) || (l->index && text_equal(l->index, index)) ||
+            is_excused(l, snapshot))
                 return true;
         l->groups++;
         l->index = index;
         return true;
 }
 
-static void latest_snapshot(struct watch *w, void *state, const struct change *c)
+static bool is_newer_latest(void *ctx, const json_t *snapshot)
 {
-        struct latest l = { 0 };
+        struct latest *l = ctx;
         char placement[192];
 
-        if (!text_ends_with(c->resource, "snapshots") || strstr(c->resource, "override") || !c->after ||
-            !text_equal(rule_label(c->after, LABEL_IS_LATEST_SNAPSHOT), LABEL_TRUE) ||
-            !rule_placement_of(c->after, placement))
+        l->groups += is_latest(snapshot) && !rule_is_leaving(snapshot) &&
+                     rule_placement_of(snapshot, placement) && text_equal(placement, l->placement) &&
+                     index_number(snapshot) > index_number(l->change->after);
+        return l->groups == 0;
+}
+
+static void note_return(struct watch *w, struct latest l, const char *key)
+{
+        struct came_back *b = mem_must(NEW(struct came_back));
+
+        watch_each(w, "hub", l.change->resource, *l.change->ns ? l.change->ns : NULL, is_newer_latest, &l);
+        *b = (struct came_back){ l.change->at_ms, l.groups > 0 };
+        if (map_put(&l.state->returned, key, b) < 0)
+                abort();
+}
+
+static void begin_latest(struct latest_state *s)
+{
+        if (s->begun)
+                return;
+        map_init(&s->gone, MAP_OWN_KEYS, NULL);
+        map_init(&s->returned, MAP_OWN_KEYS, mem_free);
+        s->begun = true;
+}
+
+static void latest_snapshot(struct watch *w, void *state, const struct change *c)
+{
+        struct latest_state *s = state;
+        struct latest l = { .state = s, .change = c };
+        char placement[192], key[320];
+
+        if (!text_ends_with(c->resource, "snapshots") || strstr(c->resource, "override"))
+                return;
+        begin_latest(s);
+        snapshot_key(key, c->ns, c->name);
+        if (!c->after && map_put(&s->gone, key, s) < 0)
+                abort();
+        if (!c->after || !is_latest(c->after)) {
+                map_remove(&s->returned, key);
+                return;
+        }
+        if (!rule_placement_of(c->after, placement))
                 return;
         l.placement = placement;
+        if (c->type == CHANGE_ADDED && map_has(&s->gone, key))
+                note_return(w, l, key);
         watch_each(w, "hub", c->resource, *c->ns ? c->ns : NULL, count_latest, &l);
         watch_judged(w, &rule_latest_snapshot);
         if (l.groups > 1)
@@ -305,7 +398,20 @@ static void latest_snapshot(struct watch *w, void *state, const struct change *c
                              strchr(c->resource, '/') + 1);
 }
 
-const struct rule rule_latest_snapshot = { .name = "latest-snapshot", .changed = latest_snapshot };
+static void latest_snapshot_end(void *state)
+{
+        struct latest_state *s = state;
+
+        if (!s->begun)
+                return;
+        map_free(&s->gone);
+        map_free(&s->returned);
+}
+
+const struct rule rule_latest_snapshot = { .name = "latest-snapshot",
+                                           .state_size = sizeof(struct latest_state),
+                                           .changed = latest_snapshot,
+                                           .end = latest_snapshot_end };
 
 /* ---- a name never stands for two contents ---- */
 

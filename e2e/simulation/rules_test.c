@@ -193,6 +193,57 @@ static void one_group_of_snapshots_is_the_latest(void **state)
         close_watch(&w);
 }
 
+/* A message that was sent twice makes it a second time. */
+static void a_snapshot_that_comes_back_behind_a_newer_one_is_no_second_latest(void **state)
+{
+        struct watch w;
+
+        open_watch(&w, &rule_latest_snapshot);
+        put(&w, "hub-agent", "hub", RES_SNAPSHOTS, SNAPSHOT("app-0-0-snapshot", "0", "true"));
+        take(&w, "player", "hub", RES_SNAPSHOTS, "", "app-0-0-snapshot");
+        put(&w, "hub-agent", "hub", RES_SNAPSHOTS, SNAPSHOT("app-0-1-snapshot", "1", "true"));
+        put(&w, "hub-agent", "hub", RES_SNAPSHOTS, SNAPSHOT("app-0-0-snapshot", "0", "true"));
+        put(&w, "hub-agent", "hub", RES_SNAPSHOTS, SNAPSHOT("app-0-1-1", "1", "true"));
+        FINE(&w);
+        put(&w, "hub-agent", "hub", RES_SNAPSHOTS, SNAPSHOT("app-0-2-snapshot", "2", "true"));
+        BROKEN(&w, "placement app-0 has 2 latest clusterresourcesnapshots");
+        close_watch(&w);
+}
+
+static void a_newer_snapshot_that_was_on_its_way_when_one_came_back_is_the_only_latest(void **state)
+{
+        for (int64_t asked = 3; asked <= 6; asked += 3) {
+                struct watch w;
+
+                open_watch(&w, &rule_latest_snapshot);
+                put(&w, "hub-agent", "hub", RES_SNAPSHOTS, SNAPSHOT("app-0-0-snapshot", "0", "true"));
+                take(&w, "player", "hub", RES_SNAPSHOTS, "", "app-0-0-snapshot");
+                w.now = 5;
+                put(&w, "hub-agent", "hub", RES_SNAPSHOTS, SNAPSHOT("app-0-0-snapshot", "0", "true"));
+                w.now = 8;
+                w.asked_ms = asked;
+                put(&w, "hub-agent", "hub", RES_SNAPSHOTS, SNAPSHOT("app-0-1-snapshot", "1", "true"));
+                if (asked < 5)
+                        FINE(&w);
+                else
+                        BROKEN(&w, "placement app-0 has 2 latest clusterresourcesnapshots");
+                close_watch(&w);
+        }
+}
+
+static void a_snapshot_that_comes_back_in_front_is_a_second_latest(void **state)
+{
+        struct watch w;
+
+        open_watch(&w, &rule_latest_snapshot);
+        put(&w, "hub-agent", "hub", RES_SNAPSHOTS, SNAPSHOT("app-0-2-snapshot", "2", "true"));
+        take(&w, "player", "hub", RES_SNAPSHOTS, "", "app-0-2-snapshot");
+        put(&w, "hub-agent", "hub", RES_SNAPSHOTS, SNAPSHOT("app-0-1-snapshot", "1", "true"));
+        put(&w, "hub-agent", "hub", RES_SNAPSHOTS, SNAPSHOT("app-0-2-snapshot", "2", "true"));
+        BROKEN(&w, "placement app-0 has 2 latest clusterresourcesnapshots");
+        close_watch(&w);
+}
+
 /* ---- members ---- */
 
 #define OWNER(name) "{'kind':'AppliedWork','name':'" name "','uid':'uid-" name "'}"
@@ -556,6 +607,9 @@ int main(void)
                 cmocka_unit_test(when_all_rests_each_shard_has_an_owner),
                 cmocka_unit_test(a_binding_goes_after_its_works),
                 cmocka_unit_test(one_group_of_snapshots_is_the_latest),
+                cmocka_unit_test(a_snapshot_that_comes_back_behind_a_newer_one_is_no_second_latest),
+                cmocka_unit_test(a_newer_snapshot_that_was_on_its_way_when_one_came_back_is_the_only_latest),
+                cmocka_unit_test(a_snapshot_that_comes_back_in_front_is_a_second_latest),
                 cmocka_unit_test(a_work_goes_after_its_objects),
                 cmocka_unit_test(what_is_wanted_is_not_taken_away),
                 cmocka_unit_test(a_deletion_that_came_late_was_decided_when_it_was_asked_for),
