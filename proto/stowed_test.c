@@ -171,7 +171,7 @@ static void texts_of_all_sorts_come_back_as_they_were(void **state)
                 "k-1",
                 "work-1",
                 KEY,
-                "x" KEY,
+                "xmember-1/work-1",
                 UID,
                 "6F1c1d1e-32ab-4b7c-9c54-0123456789ab",
                 "6f1c1d1e-32ab-4b7c-9c54-0123456789a",
