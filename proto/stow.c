@@ -42,7 +42,7 @@ static void put_number(struct stower *p, uint64_t v)
 
 static uint64_t folded(int64_t v)
 {
-        return ((uint64_t)v << 1) ^ (uint64_t)(v >> 63);
+        return ((uint64_t)v << 1) ^ (v < 0 ? UINT64_MAX : 0);
 }
 
 /* ---- texts ---- */
@@ -327,7 +327,7 @@ static size_t room_for(const struct object *o, size_t key_len)
 /* The sizes come before what they are told by, so that has to be stowed first, and is moved behind them. */
 static size_t put_object(struct stower *p, const struct object *o)
 {
-        unsigned char *begin = p->to, sizes[40];
+        unsigned char *begin = p->to, sizes[40] = { 0 };
         struct stower head = { .to = sizes };
         struct meta_wire meta;
         meta_to_wire(&o->meta, &meta);
