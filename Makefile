@@ -83,10 +83,11 @@ main_of = test_main_$(subst .,_,$(subst -,_,$(subst /,_,$(1))))
 $(TEST_OBJECTS): e2e/unit/test_main.h
 $(OBJ)/%_test.c.o: AS_A_TEST = -DTEST_MAIN=$(call main_of,$*) -include e2e/unit/test_main.h
 
+COMMA := ,
 # What .incbin takes in is read off the source: the list an assembler writes is lost on a hit in a compiler cache.
 $(OBJ)/%.S.o: %.S
 	@mkdir -p $(@D)
-	@$(CC) -g -c -o $@ $<
+	@$(CC) -g $(patsubst -ffile-prefix-map=%,-Wa$(COMMA)--debug-prefix-map=%,$(filter -ffile-prefix-map=%,$(CFLAGS))) -c -o $@ $<
 	@sed -n 's|.*\.incbin "\(.*\)"|$@: \1|p' $< > $(@:.o=.d)
 
 # An archive is made anew whenever its list of members changes, so a removed file cannot linger.
