@@ -1,11 +1,12 @@
 /* What becomes of a run when there is no memory for one thing in it: spec/helm-chart.md 3. Agent and API
  * server are in one process, so that an allocation of either fails. */
 #include "common/base/memory.h"
+#include "hub-agent/source/again_test.h"
 #include "hub-agent/source/chart/chart_test.h"
-#include "hub-agent/source/source_test.h"
 
 #define CHART SOURCES "helmcharts/podinfo"
-#define STEP 7
+#define STEP 5
+#define CACHE_MS (15 * 1000)
 
 static const struct test_file podinfo[] = {
         { "Chart.yaml", "apiVersion: v2\nname: podinfo\nversion: 4.0.6\n" },
@@ -19,7 +20,7 @@ static void begin(struct rig *r, struct fleet *f, struct web *w)
         begin_sources(r, f, w);
         stop(f);
         w->options.cache_most = 1;
-        w->options.cache_ttl_ms = w->options.cache_purge_ms = 15 * MINUTE_MS;
+        w->options.cache_ttl_ms = w->options.cache_purge_ms = CACHE_MS;
         start_again(r, f);
         w->body = "apiVersion: v1\nentries:\n  podinfo:\n  - {name: podinfo, version: 4.0.6, urls: "
                   "[podinfo.tgz]}\n";
@@ -36,21 +37,18 @@ static void begin(struct rig *r, struct fleet *f, struct web *w)
         rig_settle(r);
 }
 
-/* Begins with a run that makes everything anew. */
+/* Begins with a run that makes everything anew, and ends when the cache has forgotten it. */
 static bool run_without(struct rig *r, struct web *w, const char *path, uint64_t n)
 {
-        AUTO_FREE char *patch =
-                mem_printf("{\"metadata\":{\"annotations\":{\"reconcile.fluxcd.io/requestedAt\":\"%llu\"}}}",
-                           (unsigned long long)n);
         bool fired;
 
-        merge(r, path, patch);
+        ask_for_run(r, path, n);
         mem_fail_at(n, false);
         fiber_sleep(r->loop, 100);
         fired = mem_fault_fired();
         mem_fail_at(0, false);
-        fiber_sleep(r->loop, 20 * MINUTE_MS); /* the longest pause before another try */
-        rig_settle(r);
+        wait_until_right(r, path, n);
+        pass_time(r, 2 * CACHE_MS);
         return fired;
 }
 
