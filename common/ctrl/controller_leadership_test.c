@@ -1,5 +1,5 @@
 /* The controller frame as leadership comes and goes, and at its end. */
-#include "common/ctrl/controller_test.h"
+#include "common/ctrl/controller_stopped_test.h"
 #include "common/ctrl/leader.h"
 
 /* spec/membership-webhooks-charts.md 7.1.7 */
@@ -443,6 +443,61 @@ static void what_cannot_arrive_any_more_keeps_no_lease(void **state)
         rig_run(body_old_write);
 }
 
+static void open_named(struct rig *r, struct bench *b, const char *identity)
+{
+        const struct manager_options o = { .lease_namespace = "default",
+                                           .lease_name = "test",
+                                           .identity = identity };
+
+        open_bench_led(r, b, o, &two_at_a_time, NULL);
+}
+
+static void open_in_process(void *ctx)
+{
+        struct bench *b = ctx;
+
+        open_named(b->rig, b, "a");
+}
+
+static void body_stopped(struct rig *r)
+{
+        struct bench a = { .rig = r };
+        struct bench b;
+        struct fiber_group *opening = fiber_group_new(r->loop, NULL, "opening");
+        int64_t before;
+
+        process = loop_process_new(r->loop);
+        loop_process_add(process, opening);
+        assert_non_null(fiber_spawn(opening, "open", open_in_process, &a));
+        assert_int_equal(fiber_group_join(opening, DEADLINE_NONE), 0);
+        fiber_group_end(opening);
+        a.open = true;
+        a.reconcile = write_when_open;
+        a.faults.hold_back = stop_at_patch;
+        make(r, "m1");
+        before = heartbeat_at(r, "m1");
+        run_manager(&a);
+        wait_ms(&a, 2000);
+        assert_true(loop_process_stopped(process));
+        open_named(r, &b, "b");
+        run_manager(&b);
+        wait_ms(&b, 120000);
+        assert_true(manager_is_leader(b.manager));
+        a.faults.hold_back = NULL;
+        loop_process_go_on(process);
+        wait_ms(&b, 100);
+        assert_int_equal(a.code, ERR_RETRY);
+        assert_int_equal(heartbeat_at(r, "m1"), before);
+        close_bench(&b);
+        close_bench(&a);
+        process = loop_process_free(process);
+}
+
+static void a_leader_that_was_stopped_with_a_write_decided_does_not_send_it_after_its_lease(void **state)
+{
+        rig_run(body_stopped);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -458,6 +513,8 @@ int main(void)
                 cmocka_unit_test(what_cannot_arrive_any_more_keeps_no_lease),
                 cmocka_unit_test(who_cannot_renew_its_lease_does_nothing_until_it_has),
                 cmocka_unit_test(who_lost_its_lease_while_it_listed_does_not_begin),
+                cmocka_unit_test(
+                        a_leader_that_was_stopped_with_a_write_decided_does_not_send_it_after_its_lease),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* The controller frame of replicas that share keys out: each key is worked on by one of them, and nothing is
  * written for a key that is another's. */
 #include "common/base/memory.h"
-#include "common/ctrl/controller_test.h"
+#include "common/ctrl/controller_stopped_test.h"
 #include "common/ctrl/frame.h"
 #include "common/ctrl/shards_plan.h"
 
@@ -116,31 +116,6 @@ RIG_TEST(each_key_is_worked_on_by_one_of_two, {
         close_bench(&a);
 })
 
-static struct outcome write_when_open(struct bench *b, struct reconcile *rc)
-{
-        const struct object *o;
-        struct member_cluster wanted;
-        struct member_cluster_spec spec;
-
-        fiber_mask_cancel(b->rig->loop); /* one that does not hear that it is to stop */
-        while (!b->open)
-                waitq_wait(b->rig->loop, &b->gate, DEADLINE_NONE);
-        assert_int_equal(cache_get(rc, &member_cluster_kind, NULL, rc->name, &o), 0);
-        wanted = *(const struct member_cluster *)o;
-        spec = *wanted.spec;
-        spec.heartbeat_period_seconds.value = 77;
-        wanted.spec = &spec;
-        b->code = rc_patch_diff(rc, o, &wanted.object, OBJECT_META_SPEC, NULL);
-        fiber_unmask_cancel(b->rig->loop);
-        return b->code < 0 ? failed(rc->err) : done();
-}
-
-static int64_t heartbeat_at(struct rig *r, const char *name)
-{
-        assert_int_equal(rig_get(r, arena_printf(&r->arena, GROUP "/%s", name)), 200);
-        return doc_get_int(r->answer, "spec.heartbeatPeriodSeconds", -1);
-}
-
 static void take_from(struct rig *r, const char *key, const char *holder)
 {
         assert_int_equal(
@@ -173,16 +148,6 @@ RIG_TEST(what_was_begun_before_a_shard_was_lost_writes_nothing_any_more, {
         assert_int_equal(heartbeat_at(r, "m1"), 77);
         close_bench(&b);
 })
-
-static struct loop_process *process;
-
-static bool stop_at_patch(void *ctx, const struct http_request *rq)
-{
-        if (!text_equal(rq->method, "PATCH"))
-                return false;
-        loop_process_stop(process);
-        return true;
-}
 
 static void open_in_process(void *ctx)
 {

@@ -117,6 +117,15 @@ static int fence(void *ctx, struct error *err)
         return error_set(err, ERR_RETRY, "shard %u is not ours any more: nothing is written", a->shard);
 }
 
+static int fence_of_leader(void *ctx, struct error *err)
+{
+        const struct attempt *a = ctx;
+
+        if (leader_may_write(&a->running->manager->leader))
+                return 0;
+        return error_set(err, ERR_RETRY, "the lease may be another's by now: nothing is written");
+}
+
 static void count(void *ctx, const struct kube_counted *c)
 {
         const struct attempt *a = ctx;
@@ -128,11 +137,13 @@ struct kube_client *attempt_client(struct attempt *a)
 {
         const struct manager *m = a->running->manager;
 
-        if (!m->shards)
+        if (!m->shards && !m->options.lease_name)
                 return m->options.kube;
         a->kube = *m->options.kube;
-        a->kube.may_write = fence;
+        a->kube.may_write = m->shards ? fence : fence_of_leader;
         a->kube.may_write_ctx = a;
+        if (!m->shards)
+                return &a->kube;
         if (a->kube.count_ctx == m) { /* the manager counts: of which shard it is, it is to know too */
                 a->kube.count = count;
                 a->kube.count_ctx = a;

@@ -334,6 +334,11 @@ int leader_regain(struct leader *le, struct error *err)
         return error_set(err, ERR_CANCELLED, "cancelled");
 }
 
+bool leader_may_write(const struct leader *le)
+{
+        return loop_now_us(le->kube->world->loop) / 1000 < le->renewed_at_ms + le->options.lease_ms;
+}
+
 void leader_release(struct leader *le)
 {
         struct kube_client quick = *le->kube;

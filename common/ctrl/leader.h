@@ -46,6 +46,9 @@ int leader_hold(struct leader *le, struct error *err);
  * had it meanwhile. 0;
  * ERR_TIMEOUT if another has it or it is gone, so that what we remember may be old; ERR_CANCELLED. */
 int leader_regain(struct leader *le, struct error *err);
+/* What leaves now is sent under the lease: nobody else can have taken it. By the clock itself, since a
+ * process that was stopped goes on with what it had decided. */
+bool leader_may_write(const struct leader *le);
 void leader_release(struct leader *le); /* gives the lease back if it is ours; bounded, never fails loudly */
 
 /* ---- in single steps, for who holds several (shards.h) ---- */
