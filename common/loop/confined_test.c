@@ -315,7 +315,8 @@ static void at_its_time_limit_its_group_is_asked_to_end(void **state)
         struct bench b = { .c.time_limit_ms = 300 };
 
         shell_beyond_limit(
-                &b, "sleep 1000 & echo $!; (trap 'echo asked >&2; exit' TERM; echo $$; sleep 1000 & wait)", 2);
+                &b, "sleep 1000 & echo $!; (trap 'echo asked >&2; exit' TERM; echo $$; sleep 1000 & wait)",
+                2);
         assert_int_equal(b.end.how, CONFINED_TOO_LONG);
         assert_string_equal(b.end.errors, "asked\n");
         assert_gone(b.end.output);

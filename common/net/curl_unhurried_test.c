@@ -48,7 +48,7 @@ static void ask_for_a_line(struct rig *r, struct http_stream *s)
         struct error err = { 0 };
 
         r->sent++;
-        if (http_stream_read(s, loop_now_ms(r->loop) + 20000, &piece, &err) < 0)
+        if (http_stream_read(s, loop_now_ms(r->loop) + HANG_MS, &piece, &err) < 0)
                 fail_msg("%s", err.text);
         assert_int_equal(piece.len, strlen(LINE));
 }
@@ -115,7 +115,7 @@ static void large_body(struct rig *r)
         make_identity(r, "localhost", loop_wall_ms(r->loop));
         serve(r, much_at_once);
         s = open_unhurried(r);
-        while ((code = http_stream_read(s, loop_now_ms(r->loop) + 20000, &piece, &err)) == 0)
+        while ((code = http_stream_read(s, loop_now_ms(r->loop) + HANG_MS, &piece, &err)) == 0)
                 n += piece.len;
         assert_int_equal(code, ERR_CLOSED);
         assert_int_equal(n, LARGE);
@@ -148,7 +148,7 @@ static void memory_body(struct rig *r)
                         struct slice piece;
 
                         r->sent++;
-                        code = http_stream_read(s, loop_now_ms(r->loop) + 20000, &piece, &err);
+                        code = http_stream_read(s, loop_now_ms(r->loop) + HANG_MS, &piece, &err);
                 }
                 fired = mem_fault_fired();
                 mem_fail_at(0, false);

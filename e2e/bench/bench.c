@@ -84,8 +84,7 @@ static int read_cpu(struct world *w, int pid, int64_t *ret_ns, struct error *err
         snprintf(path, sizeof(path), "/proc/%d/stat", pid);
         TRY(w->files->read(w->ctx, path, PROC_FILE_MAX, &stat, &n, err));
         at = strrchr(stat, ')');
-        if (!at ||
-            sscanf(at, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lld %lld", &user, &system) != 2)
+        if (!at || sscanf(at, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lld %lld", &user, &system) != 2)
                 return error_set(err, ERR_SYSTEM, "%s: not as expected", path);
         *ret_ns = (user + system) * (1000000000LL / sysconf(_SC_CLK_TCK));
         return 0;

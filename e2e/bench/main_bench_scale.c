@@ -184,8 +184,7 @@ static int measure_placements(struct figures *f, const char *figure, size_t trie
 
         TRY(scale_usage(&f->scale, &before, err));
         for (size_t i = 0; i < tries; i++) {
-                snprintf(name, sizeof(name), "%s-%zu", everywhere ? "everywhere" : "one",
-                         f->n_placed++);
+                snprintf(name, sizeof(name), "%s-%zu", everywhere ? "everywhere" : "one", f->n_placed++);
                 TRY(place(f, name, everywhere ? SCALE_EVERYWHERE : i % scale_groups(&f->scale), &took[i],
                           err));
         }
@@ -492,7 +491,8 @@ static int run(struct figures *f, struct bench *b, struct error *err)
                 TRY(scale_open(&f->scale, b, err));
                 return modes[i].run(f, err);
         }
-        return error_set(err, ERR_INVALID, "\"%s\" is none of make, measure, made, resync, edits", b->more[0]);
+        return error_set(err, ERR_INVALID, "\"%s\" is none of make, measure, made, resync, edits",
+                         b->more[0]);
 }
 
 static int body(struct bench *b, struct error *err)

@@ -30,9 +30,9 @@ static struct slice label(struct slice line, const char *name)
 static const char *verb_of(struct slice method)
 {
         static const char *const verbs[][2] = {
-                { "POST", "create" },  { "PUT", "update" },    { "PATCH", "patch" },
-                { "APPLY", "patch" },  { "DELETE", "delete" }, { "DELETECOLLECTION", "deletecollection" },
-                { "GET", "get" },      { "LIST", "list" },     { "WATCH", "watch" },
+                { "POST", "create" }, { "PUT", "update" },    { "PATCH", "patch" },
+                { "APPLY", "patch" }, { "DELETE", "delete" }, { "DELETECOLLECTION", "deletecollection" },
+                { "GET", "get" },     { "LIST", "list" },     { "WATCH", "watch" },
         };
 
         for (size_t i = 0; i < ARRAY_LEN(verbs); i++)
@@ -59,9 +59,8 @@ static int add(json_t *items, const char *verb, const char *resource, int64_t co
 
         if (item)
                 return doc_set(item, "count", json_integer(doc_get_int(item, "count", 0) + count));
-        return json_array_append_new(
-                items, json_pack("{s:s, s:s, s:I}", "verb", verb, "resource", resource, "count",
-                                 (json_int_t)count));
+        return json_array_append_new(items, json_pack("{s:s, s:s, s:I}", "verb", verb, "resource", resource,
+                                                      "count", (json_int_t)count));
 }
 
 static int add_line(json_t *items, struct slice line)

@@ -8,9 +8,10 @@
 
 #include "e2e/bench/request_metrics.h"
 
-#define LINE(verb, resource, below, code, count)                                                              \
-        "apiserver_request_total{code=\"" code "\",component=\"apiserver\",dry_run=\"\",group=\"x\",resource=\"" \
-        resource "\",scope=\"resource\",subresource=\"" below "\",verb=\"" verb "\",version=\"v1\"} " count "\n"
+#define LINE(verb, resource, below, code, count)                                                             \
+        "apiserver_request_total{code=\"" code                                                               \
+        "\",component=\"apiserver\",dry_run=\"\",group=\"x\",resource=\"" resource                           \
+        "\",scope=\"resource\",subresource=\"" below "\",verb=\"" verb "\",version=\"v1\"} " count "\n"
 
 static int64_t count(const json_t *items, const char *verb, const char *resource)
 {
@@ -35,12 +36,12 @@ static json_t *read_items(const char *text)
 
 static void codes_of_a_verb_and_resource_are_added_up(void **state)
 {
-        AUTO_JSON json_t *items = read_items("# TYPE apiserver_request_total counter\n" LINE(
-                "POST", "works", "", "201", "7") LINE("POST", "works", "", "409", "2")
-                                                     LINE("PUT", "works", "status", "200", "3")
-                                                             LINE("LIST", "pods", "", "200", "1.5e+06")
-                                                                     LINE("CONNECT", "pods", "log", "200", "5")
-                                             "apiserver_request_totals{verb=\"POST\"} 4\n");
+        AUTO_JSON json_t *items = read_items(
+                "# TYPE apiserver_request_total counter\n" LINE("POST", "works", "", "201", "7")
+                        LINE("POST", "works", "", "409", "2") LINE("PUT", "works", "status", "200", "3")
+                                LINE("LIST", "pods", "", "200", "1.5e+06")
+                                        LINE("CONNECT", "pods", "log", "200",
+                                             "5") "apiserver_request_totals{verb=\"POST\"} 4\n");
 
         assert_int_equal(json_array_size(items), 3);
         assert_int_equal(count(items, "create", "works"), 9);
@@ -50,16 +51,16 @@ static void codes_of_a_verb_and_resource_are_added_up(void **state)
 
 static void a_merge_patch_and_an_apply_are_both_patches(void **state)
 {
-        AUTO_JSON json_t *items = read_items(LINE("PATCH", "works", "", "200", "1")
-                                                     LINE("APPLY", "works", "", "200", "2"));
+        AUTO_JSON json_t *items =
+                read_items(LINE("PATCH", "works", "", "200", "1") LINE("APPLY", "works", "", "200", "2"));
 
         assert_int_equal(count(items, "patch", "works"), 3);
 }
 
 static void only_what_came_since_then_is_told(void **state)
 {
-        AUTO_JSON json_t *before = read_items(LINE("POST", "works", "", "201", "7")
-                                                      LINE("GET", "works", "", "200", "1"));
+        AUTO_JSON json_t *before =
+                read_items(LINE("POST", "works", "", "201", "7") LINE("GET", "works", "", "200", "1"));
         AUTO_JSON json_t *now = read_items(LINE("POST", "works", "", "201", "9") LINE(
                 "GET", "works", "", "200", "1") LINE("DELETE", "works", "", "200", "4"));
         AUTO_JSON json_t *since = NULL, *all = NULL;

@@ -18,17 +18,17 @@ struct scale {
         struct fiber_group *group;
         struct answering members;
         struct informer *placements;
-        struct http_endpoint metrics;            /* of the hub-agent */
+        struct http_endpoint metrics; /* of the hub-agent */
         bool kubernetes;
-        json_t *requests; /* of a real API server until scale_reset_requests() */
+        json_t *requests;                        /* of a real API server until scale_reset_requests() */
         size_t n_members, n_placements, n_share; /* clusters of a placement */
         struct waitq changed;
         int code; /* the first failure's */
         struct error err;
 };
 
-/* Starts the API server on what is in the bench's scratch folder, and makes what every hub has. No agent runs, no
- * member answers. From a fiber; scale_close() also after a failure. */
+/* Starts the API server on what is in the bench's scratch folder, and makes what every hub has. No agent
+ * runs, no member answers. From a fiber; scale_close() also after a failure. */
 int scale_open(struct scale *s, struct bench *b, struct error *err);
 void scale_close(struct scale *s);
 /* Members begin to send heartbeats; parks until each of those that are there has sent one. */

@@ -15,7 +15,8 @@ struct process_fleet_options {
         bool metrics;                 /* the first hub-agent serves its metrics, without credentials */
         unsigned patience_s;          /* of it: until it is ready; 0 = its default */
         unsigned watch_history; /* of a devcluster of its own: events kept for watches; 0 = its default */
-        const char *assets;     /* for API servers of its own: real Kubernetes (server_program.h); NULL = devcluster */
+        const char *assets;     /* for API servers of its own: real Kubernetes (server_program.h); NULL =
+                                   devcluster */
         struct server_program *server; /* borrowed, with at least so many members; NULL = a devcluster of its
                                           own */
         bool prepared;                 /* that server's clusters are (fleet_prepare) */

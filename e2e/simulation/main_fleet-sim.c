@@ -228,7 +228,7 @@ int main(int argc, char **argv)
         }
         if (o.minutes == 0 && !is_large(&o) && !o.report) {
                 fprintf(stderr,
-                        "fleet-sim: --minutes: a fleet of up to %u members plays one minute at least\n",
+                        "fleet-sim: --minutes: a fleet of up to %d members plays one minute at least\n",
                         WISH_MEMBERS);
                 return 2;
         }
