@@ -101,7 +101,8 @@ static void much_at_once(void *ctx, struct http_exchange *x)
                 http_end(x);
 }
 
-/* If it rested behind each read of a TLS record, of which there are 500 and more, they would take four minutes. */
+/* If it rested behind each read of a TLS record, of which there are 500 and more, they would take four
+ * minutes. */
 static void large_body(struct rig *r)
 {
         struct http_stream *s;
