@@ -6,7 +6,7 @@
 #include "common/base/memory.h"
 #include "e2e/kube/internal.h"
 
-#define READY_MS 240000 /* four API servers on two busy cores */
+#define READY_MS 600000 /* four API servers on two busy cores */
 #define STOP_MS 5000
 
 static int64_t ready_deadline(const struct kube_clusters *c)

@@ -217,7 +217,7 @@ static int set_ready_kubernetes(struct server_program *s, unsigned cluster, cons
         return command ? control(s, command, err) : error_no_memory(err);
 }
 
-static const struct server_kind kubernetes_kind = { "kube-clusters", 300000, start_kubernetes,
+static const struct server_kind kubernetes_kind = { "kube-clusters", 900000, start_kubernetes,
                                                     restart_kubernetes, set_ready_kubernetes };
 
 /* ---- use ---- */
