@@ -443,6 +443,8 @@ static void what_cannot_arrive_any_more_keeps_no_lease(void **state)
         rig_run(body_old_write);
 }
 
+#define LEASE "/apis/coordination.k8s.io/v1/namespaces/default/leases/test"
+
 static void open_named(struct rig *r, struct bench *b, const char *identity)
 {
         const struct manager_options o = { .lease_namespace = "default",
@@ -498,6 +500,41 @@ static void a_leader_that_was_stopped_with_a_write_decided_does_not_send_it_afte
         rig_run(body_stopped);
 }
 
+/* A container that was started again goes on under its own lease, and knows not what its former life sent. */
+static void body_former_life(struct rig *r)
+{
+        static const int64_t lived_ms[] = { 1000, 60000 };
+
+        for (size_t i = 0; i < ARRAY_LEN(lived_ms); i++) {
+                struct fiber *manager;
+                struct bench b;
+
+                open_named(r, &b, "a");
+                manager = run_manager(&b);
+                if (i ==
+                    0) { /* the first life of all gives it back, and is followed by one that finds it held */
+                        assert_int_equal(rig_get(r, LEASE), 200);
+                        fiber_group_cancel(b.group);
+                        wait_ms(&b, 1000);
+                        assert_int_equal(rig_merge(r, LEASE, "{\"spec\":{\"holderIdentity\":\"a\"}}"), 200);
+                        close_bench(&b);
+                        open_named(r, &b, "a");
+                        manager = run_manager(&b);
+                }
+                wait_ms(&b, lived_ms[i]);
+                fiber_cancel(manager);
+                wait_ms(&b, 1000);
+                assert_int_equal(rig_get(r, LEASE), 200);
+                assert_string_equal(rig_string(r, "spec.holderIdentity"), i == 0 ? "a" : "");
+                close_bench(&b);
+        }
+}
+
+static void who_goes_on_under_a_former_lifes_lease_does_not_release_it_soon(void **state)
+{
+        rig_run(body_former_life);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -513,6 +550,7 @@ int main(void)
                 cmocka_unit_test(what_cannot_arrive_any_more_keeps_no_lease),
                 cmocka_unit_test(who_cannot_renew_its_lease_does_nothing_until_it_has),
                 cmocka_unit_test(who_lost_its_lease_while_it_listed_does_not_begin),
+                cmocka_unit_test(who_goes_on_under_a_former_lifes_lease_does_not_release_it_soon),
                 cmocka_unit_test(
                         a_leader_that_was_stopped_with_a_write_decided_does_not_send_it_after_its_lease),
         };

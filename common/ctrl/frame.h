@@ -82,6 +82,7 @@ struct manager {
         char identity[LEADER_IDENTITY_SIZE]; /* made up when none was given */
         bool leading;
         bool governing;        /* controllers run: one that is added begins at once */
+        int64_t former_ms;     /* when we took over from a former life under our name, as unanswered_ms */
         int64_t unanswered_ms; /* when a write was last given up without an answer; INT64_MIN = never */
         int64_t unanswered_of[SHARDS_MAX]; /* so for the keys of a shard, which the other leaves out */
         uint64_t next_id;

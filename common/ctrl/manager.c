@@ -56,7 +56,7 @@ struct manager *manager_new(const struct manager_options *o, struct fiber_group 
                 return NULL;
         }
         m->options = *o;
-        m->unanswered_ms = NEVER_MS;
+        m->unanswered_ms = m->former_ms = NEVER_MS;
         for (size_t k = 0; k < ARRAY_LEN(m->unanswered_of); k++)
                 m->unanswered_of[k] = NEVER_MS;
         m->log = *o->log;
@@ -505,6 +505,8 @@ static int lead(struct manager *m, struct error *err)
 
         if (m->options.lease_name)
                 TRY(leader_acquire(&m->leader, err));
+        if (m->options.lease_name && m->leader.before == LEASE_WAS_OURS)
+                m->former_ms = loop_now_ms(m->options.world->loop);
         if (m->leader.followed)
                 TRY(take_over(m, err));
         do {
@@ -527,10 +529,11 @@ static int share(struct manager *m, struct error *err)
 }
 
 /* The next leader begins as soon as it is released: not before what we sent has arrived. What was cut off may
- * be on its way still; then the lease is left to lapse, which takes longer. */
+ * be on its way still, and what a former life under our name sent before we began; then the lease is left to
+ * lapse, which takes longer. */
 static void release_lease(struct manager *m)
 {
-        if (m->leader.leading && manager_arriving_ms(m) > 0)
+        if (m->leader.leading && (manager_arriving_ms(m) > 0 || arriving_since(m, m->former_ms) > 0))
                 log_info(&m->log, "the lease is not released but left to lapse: a write may still arrive");
         else
                 leader_release(&m->leader);
