@@ -35,18 +35,13 @@ static int object_of(struct hub_agent *a, const char *key, const struct object *
                      const struct kind *cluster_wide, const struct kind *namespaced, struct arena *arena,
                      const struct object **ret)
 {
-        const char *slash = strchr(key, '/');
-        const struct kind *kind = slash ? namespaced : cluster_wide;
+        const struct kind *kind = strchr(key, '/') ? namespaced : cluster_wide;
         AUTO_KEY struct key of_about = KEY_EMPTY;
-        AUTO_FREE char *ns = mem_strndup(key, slash ? (size_t)(slash - key) : 0);
 
         *ret = NULL;
         if (!kind)
                 return 0;
-        if (!ns)
-                return ERR_NO_MEMORY;
-        TRY(informer_read(manager_informer(a->manager, kind), slash ? ns : NULL, slash ? slash + 1 : key,
-                          arena, ret));
+        TRY(informer_read_key(manager_informer(a->manager, kind), key, arena, ret));
         if (*ret || !about || about->kind != kind)
                 return 0;
         if (!key_text(&of_about, about->meta.ns, about->meta.name))

@@ -25,8 +25,7 @@ struct reconcile {
         struct error *err;
         uint64_t id;
         int64_t now_ms; /* wall time at start */
-        bool *unfilled; /* the frame's own: becomes true when a read failed for want of a list; NULL outside
-                         */
+        bool *unfilled; /* the frame's: becomes true when a read failed for want of a list; NULL outside */
 };
 
 struct outcome {

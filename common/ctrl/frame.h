@@ -77,8 +77,7 @@ struct manager {
         struct early *early;   /* NULL = nothing begins before the caches are filled */
         bool caches_awaited;   /* they are filled, or were waited for as long as they are */
         struct waitq awaited;
-        shard_set
-                requeued; /* of what is handled now only keys of these are queued; 0 = of all that are ours */
+        shard_set requeued; /* of what is handled now only their keys are queued; 0 = all of ours */
         char identity[LEADER_IDENTITY_SIZE]; /* made up when none was given */
         bool leading;
         bool governing;        /* controllers run: one that is added begins at once */

@@ -1,5 +1,6 @@
 /* The controller frame of a replica that shares keys out with others: which keys are its own, what happens as
- * shards come and go, and that no write goes out for a key that is another's by now. */
+ * shards come and go, and that no write goes out for a key that is another's by now, nor a leader's after its
+ * lease. */
 #include "common/base/memory.h"
 #include "common/ctrl/frame.h"
 

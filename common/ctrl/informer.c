@@ -236,20 +236,27 @@ int informer_apply(struct informer *i, struct object *o, bool initial)
         return 0;
 }
 
+/* What find_held() found under the key. */
+static void forget(struct informer *i, const char *key, const struct kept *held, const struct object *old,
+                   const struct object *last, bool initial)
+{
+        map_remove(&i->undecodable, key);
+        if (!old)
+                return;
+        map_take(&i->objects, key);
+        i->bytes -= kept_bytes(i, held);
+        unindex(i, old, held);
+        kept_free(i, held);
+        tell(i, INFORMER_DELETED, old, last ? last : old, initial);
+}
+
 int informer_forget(struct informer *i, const char *key, const struct object *last, bool initial)
 {
         CLEANUP(unref_object) const struct object *old = NULL;
         const struct kept *held;
 
         TRY(find_held(i, key, &held, &old));
-        map_remove(&i->undecodable, key);
-        if (!old)
-                return 0;
-        map_take(&i->objects, key);
-        i->bytes -= kept_bytes(i, held);
-        unindex(i, old, held);
-        kept_free(i, held);
-        tell(i, INFORMER_DELETED, old, last ? last : old, initial);
+        forget(i, key, held, old, last, initial);
         return 0;
 }
 
@@ -264,7 +271,9 @@ int informer_take_deletion(struct informer *i, const struct object *o, bool deco
         TRY(informer_key(o, &key));
         TRY(find_held(i, key.text, &held, &old));
         TRY(parts_note_gone(i, key.text, o));
-        return is_outdated(i, old, o) ? 0 : informer_forget(i, key.text, decoded ? o : NULL, false);
+        if (!is_outdated(i, old, o))
+                forget(i, key.text, held, old, decoded ? o : NULL, false);
+        return 0;
 }
 
 static void tell_undecodable(struct informer *i, const struct object *id, const struct error *why)
@@ -288,7 +297,7 @@ int informer_note_undecodable(struct informer *i, struct object *id, const struc
         if (is_outdated(i, old, id))
                 return 0;
         if (old && !text_equal(old->meta.uid, id->meta.uid)) {
-                TRY(informer_forget(i, key.text, NULL, initial));
+                forget(i, key.text, held, old, NULL, initial);
                 held = NULL;
         }
         if (!held && i->options.resource)

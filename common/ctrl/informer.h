@@ -107,7 +107,8 @@ size_t informer_bytes(const struct informer *i);
 int object_key(struct key *k, const char *ns, const char *name);
 const struct object *informer_get(const struct informer *i, const char *ns, const char *name);
 bool informer_has(const struct informer *i, const char *ns, const char *name);
-/* The same for any cache: *ret (NULL if absent) is referenced until the arena dies. 0 or ERR_NO_MEMORY. */
+/* informer_get() for any cache: *ret (NULL if absent) is referenced until the arena dies. 0 or ERR_NO_MEMORY.
+ */
 int informer_read(const struct informer *i, const char *ns, const char *name, struct arena *arena,
                   const struct object **ret);
 int informer_read_whole(const struct informer *i, const char *ns, const char *name, struct arena *arena,

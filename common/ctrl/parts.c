@@ -50,14 +50,14 @@ bool informer_has_part(const struct informer *i, const char *part)
 /* ---- what is gone ---- */
 
 /* A version is kept in the place of a pointer; one that is no number is newer than all. */
-static void *kept(uint64_t version)
+static void *version_mark(uint64_t version)
 {
         return (void *)(uintptr_t)(version ? version : UINTPTR_MAX);
 }
 
 int parts_note_gone(struct informer *i, const char *key, const struct object *o)
 {
-        return i->listing ? map_put(&i->parts.gone, key, kept(resource_version_number(o))) : 0;
+        return i->listing ? map_put(&i->parts.gone, key, version_mark(resource_version_number(o))) : 0;
 }
 
 void parts_forget_gone(struct informer *i)
@@ -194,7 +194,7 @@ static int load(struct informer *i, const char *part, const char *ns, const char
                 return error_set(err, ERR_CLOSED, "the cache of %s does not follow", i->resource.plural);
         map_remove(&i->parts.whole, part);
         TRY(list_part(&l, ns, label_selector, &version, err));
-        return map_put(&i->parts.whole, part, kept(version)) < 0 ? error_no_memory(err) : 0;
+        return map_put(&i->parts.whole, part, version_mark(version)) < 0 ? error_no_memory(err) : 0;
 }
 
 int informer_load_part(struct informer *i, const char *part, const char *ns, const char *label_selector,

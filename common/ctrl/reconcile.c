@@ -100,25 +100,28 @@ int cache_by_index(struct reconcile *rc, const struct kind *kind, const char *in
         return informer_by_index(i, index, value, rc->arena, ret) < 0 ? error_no_memory(rc->err) : 0;
 }
 
+static int filled_cache(struct reconcile *rc, const struct kind *kind, struct informer **ret)
+{
+        *ret = manager_find_informer(rc->manager, kind, NULL);
+        ASSERT(*ret);
+        return informer_synced(*ret) ? 0 : not_filled(rc, kind);
+}
+
 int cache_list(struct reconcile *rc, const struct kind *kind, struct object_list *ret)
 {
-        struct informer *i = manager_find_informer(rc->manager, kind, NULL);
+        struct informer *i;
 
-        ASSERT(i);
-        if (!informer_synced(i))
-                return not_filled(rc, kind);
+        TRY(filled_cache(rc, kind, &i));
         return informer_list(i, rc->arena, ret) < 0 ? error_no_memory(rc->err) : 0;
 }
 
 int cache_for_each(struct reconcile *rc, const struct kind *kind,
                    int (*fn)(void *ctx, const struct object *o), void *ctx)
 {
-        struct informer *i = manager_find_informer(rc->manager, kind, NULL);
+        struct informer *i;
         int code;
 
-        ASSERT(i);
-        if (!informer_synced(i))
-                return not_filled(rc, kind);
+        TRY(filled_cache(rc, kind, &i));
         code = informer_for_each(i, fn, ctx);
         return code == ERR_NO_MEMORY ? error_no_memory(rc->err) : code;
 }
