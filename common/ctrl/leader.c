@@ -237,19 +237,6 @@ static int64_t patience_of_two_ms(const struct leader *le)
         return MIN(patience_ms(le), MAX(time_left_ms(le) / 2, 1));
 }
 
-static int renew_in_time(struct leader *le, struct error *err)
-{
-        struct kube_client bounded = *le->kube;
-        int code;
-
-        bounded.call_deadline_ms = patience_ms(le);
-        code = le->held ? renew(le, &bounded, err) : try_once(le, &bounded, err);
-        if (code != ERR_CONFLICT && code != ERR_NOT_FOUND)
-                return code;
-        bounded.call_deadline_ms = patience_of_two_ms(le);
-        return try_once(le, &bounded, err);
-}
-
 /* One try. ERR_EXISTS when it cannot be ours any more: another has it, or had it and gave it back, so that
  * what we remember may be old. */
 static int regain_once(struct leader *le, struct kube_client *k, struct error *err)
@@ -274,20 +261,21 @@ static int regain_once(struct leader *le, struct kube_client *k, struct error *e
         return keep(le, stored, sent_ms) < 0 ? error_no_memory(err) : 0;
 }
 
-/* The lease as we know it is written only if nobody wrote it since; else it is to be ours still. One that was
+/* The lease as we know it is written only if nobody wrote it since, else `written` is tried. One that was
  * removed is made again. */
-static int renew_held(struct leader *le, struct error *err)
+static int renew_in_time(struct leader *le,
+                         int (*written)(struct leader *le, struct kube_client *k, struct error *err),
+                         struct error *err)
 {
         struct kube_client bounded = *le->kube;
         int code;
 
-        ASSERT(le->held);
         bounded.call_deadline_ms = patience_ms(le);
-        code = renew(le, &bounded, err);
+        code = le->held ? renew(le, &bounded, err) : try_once(le, &bounded, err);
         if (code != ERR_CONFLICT && code != ERR_NOT_FOUND)
                 return code;
         bounded.call_deadline_ms = patience_of_two_ms(le);
-        return code == ERR_CONFLICT ? regain_once(le, &bounded, err) : try_once(le, &bounded, err);
+        return code == ERR_CONFLICT ? written(le, &bounded, err) : try_once(le, &bounded, err);
 }
 
 static int lost(struct leader *le, int code, struct error *err)
@@ -306,7 +294,8 @@ int leader_hold(struct leader *le, struct error *err)
 
         for (;;) {
                 TRY(fiber_sleep(l, MAX(MIN(time_left_ms(le), le->options.retry_ms), 1)));
-                int code = renew_held(le, err);
+                ASSERT(le->held);
+                int code = renew_in_time(le, regain_once, err);
 
                 if (code == ERR_CANCELLED)
                         return code;
@@ -383,5 +372,5 @@ int leader_try(struct leader *le, int64_t call_deadline_ms, struct error *err)
 
 int leader_renew(struct leader *le, struct error *err)
 {
-        return renew_in_time(le, err);
+        return renew_in_time(le, try_once, err);
 }
