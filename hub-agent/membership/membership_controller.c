@@ -1,4 +1,5 @@
 /* Member clusters join, report and leave. spec/membership-webhooks-charts.md 2. */
+#include "common/base/vec.h"
 #include "hub-agent/agent.h"
 #include "hub-agent/membership/membership.h"
 
@@ -350,53 +351,43 @@ static int drop_finalizer(struct pass *s)
 }
 
 struct held_works {
-        struct pass *pass;
-        struct object_list works; /* with finalizers, in the member's namespace */
-        size_t room;
+        const char *ns;
+        VEC(const struct object *) works; /* with finalizers, in the member's namespace; referenced */
 };
 
-static void unref(void *o)
+static void held_works_free(struct held_works *h)
 {
-        object_unref(o);
+        vec_for_each(&h->works, o)
+                object_unref(*o);
+        vec_free(&h->works);
 }
 
 static int note_held_work(void *ctx, const struct object *o)
 {
         struct held_works *h = ctx;
-        struct arena *arena = h->pass->rc->arena;
 
-        if (!text_equal(o->meta.ns, h->pass->ns) || o->meta.n_finalizers == 0)
+        if (!text_equal(o->meta.ns, h->ns) || o->meta.n_finalizers == 0)
                 return 0;
-        if (h->works.n == h->room) {
-                const struct object **more = ARENA_NEW_ARRAY(arena, const struct object *, h->room * 2 + 16);
-
-                if (!more)
-                        return ERR_NO_MEMORY;
-                if (h->works.n)
-                        memcpy(more, h->works.at, h->works.n * sizeof(*more));
-                h->works.at = more;
-                h->room = h->room * 2 + 16;
-        }
-        TRY(arena_defer(arena, unref, object_ref(o)));
-        h->works.at[h->works.n++] = o;
+        if (vec_push(&h->works, o) < 0)
+                return ERR_NO_MEMORY;
+        object_ref(o);
         return 0;
 }
 
 /* Nobody will take the finalizers off the Works any more. */
 static int release_works(struct pass *s)
 {
-        struct held_works held = { .pass = s };
+        CLEANUP(held_works_free) struct held_works held = { .ns = s->ns };
 
         TRY(cache_for_each(s->rc, &work_kind, note_held_work, &held));
-        for (size_t i = 0; i < held.works.n; i++) {
-                const struct object *o = held.works.at[i];
-                struct object *wanted = object_copy(o, s->rc->arena);
+        vec_for_each(&held.works, o) {
+                struct object *wanted = object_copy(*o, s->rc->arena);
                 int code;
 
                 if (!wanted)
                         return error_no_memory(s->rc->err);
                 wanted->meta.n_finalizers = 0;
-                code = rc_patch_diff(s->rc, o, wanted, OBJECT_META_SPEC, NULL);
+                code = rc_patch_diff(s->rc, *o, wanted, OBJECT_META_SPEC, NULL);
                 if (code < 0 && code != ERR_NOT_FOUND)
                         return code;
         }

@@ -68,8 +68,8 @@ static int find_given(struct reconcile *rc, const struct object *o, const struct
         TRY(cache_for_each(rc, &cluster_resource_binding_kind, note_cached, &n));
         TRY(cache_for_each(rc, &resource_binding_kind, note_cached, &n));
         if (ask) {
-                TRY(bindings_on_server(rc, &cluster_resource_binding_kind, NULL, NULL, note_binding, &n));
-                TRY(bindings_on_server(rc, &resource_binding_kind, o->meta.ns, NULL, note_binding, &n));
+                TRY(list_on_server(rc, &cluster_resource_binding_kind, NULL, NULL, note_binding, &n));
+                TRY(list_on_server(rc, &resource_binding_kind, o->meta.ns, NULL, note_binding, &n));
         }
         *ret = n.highest;
         if (n.highest == NO_INDEX)

@@ -110,8 +110,8 @@ static int pass_over(void *ctx, struct object *o, const struct error *why)
         return 0;
 }
 
-int bindings_on_server(struct reconcile *rc, const struct kind *kind, const char *ns, const char *selector,
-                       int (*each)(void *ctx, struct object *binding), void *ctx)
+int list_on_server(struct reconcile *rc, const struct kind *kind, const char *ns, const char *selector,
+                   int (*each)(void *ctx, struct object *o), void *ctx)
 {
         struct kube_list_options o = {
                 .ns = ns, .label_selector = selector, .flags = DECODE_PROJECTION, .undecodable = pass_over
@@ -133,15 +133,17 @@ static int note_listed_work(void *ctx, struct object *work)
         return note_work(ctx, work);
 }
 
-static int given_by_works_on_server(struct reconcile *rc, const struct object *placement, struct given *g)
+/* What is labelled as the placement's own. */
+static int owned_on_server(struct reconcile *rc, const struct kind *kind, const char *ns,
+                           const struct object *placement, int (*each)(void *ctx, struct object *o),
+                           struct given *g)
 {
+        const char *selector = arena_printf(rc->arena, "%s=%s", LABEL_PARENT_PLACEMENT, placement->meta.name);
         struct asking asking = { g, placement };
-        struct kube_list_options o = { .flags = DECODE_PROJECTION, .undecodable = pass_over };
 
-        o.label_selector = arena_printf(rc->arena, "%s=%s", LABEL_PARENT_PLACEMENT, placement->meta.name);
-        if (!o.label_selector)
+        if (!selector)
                 return error_no_memory(rc->err);
-        return kube_list_resource(rc->kube, &work_kind, NULL, &o, note_listed_work, &asking, NULL, rc->err);
+        return list_on_server(rc, kind, ns, selector, each, &asking);
 }
 
 /* Who begins before all Works are in the cache asks for those of the placement. */
@@ -150,19 +152,15 @@ int given_by_works(struct reconcile *rc, const struct object *placement, struct 
         struct asking asking = { g, placement };
 
         if (!cache_is_filled(rc, &work_kind))
-                return given_by_works_on_server(rc, placement, g);
+                return owned_on_server(rc, &work_kind, NULL, placement, note_listed_work, g);
         return cache_for_each(rc, &work_kind, note_work, &asking);
 }
 
 int given_on_server(struct reconcile *rc, const struct object *placement, struct given *g)
 {
-        const char *ns = placement->meta.ns, *name = placement->meta.name;
-        const char *selector = arena_printf(rc->arena, "%s=%s", LABEL_PARENT_PLACEMENT, name);
-        struct asking asking = { g, placement };
+        const char *ns = placement->meta.ns;
 
-        if (!selector)
-                return error_no_memory(rc->err);
-        TRY(bindings_on_server(rc, scope_of(ns)->binding, ns, selector, note_binding, &asking));
+        TRY(owned_on_server(rc, scope_of(ns)->binding, ns, placement, note_binding, g));
         return given_by_works(rc, placement, g);
 }
 

@@ -36,9 +36,9 @@ int given_on_server(struct reconcile *rc, const struct object *placement, struct
 int check_is_newest(struct reconcile *rc, const struct object *latest, const char *index_label,
                     int64_t given);
 
-/* Calls `each` for the bindings of a kind as the server has them; namespace and selector may be NULL. */
-int bindings_on_server(struct reconcile *rc, const struct kind *kind, const char *ns, const char *selector,
-                       int (*each)(void *ctx, struct object *binding), void *ctx);
+/* Calls `each` for the objects of a kind as the server has them; namespace and selector may be NULL. */
+int list_on_server(struct reconcile *rc, const struct kind *kind, const char *ns, const char *selector,
+                   int (*each)(void *ctx, struct object *o), void *ctx);
 /* ERR_RETRY while a snapshot of this owner that is named is on the server and not among those the reconcile
  * has `seen`, also if the cache has heard of it since: what is there is not to be made again. NULL: there was
  * no memory for the name. */
