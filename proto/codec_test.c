@@ -3,8 +3,6 @@
 #include "common/base/memory.h"
 #include "proto/names.h"
 
-enum { SEEDS = 60 };
-
 static void assert_same(const struct kind *kind, uint64_t seed, const json_t *wanted, const json_t *got)
 {
         if (doc_equal(wanted, got))
@@ -35,18 +33,14 @@ static void round_trip(const struct kind *kind, uint64_t seed, struct intern_tab
 
 static void every_kind_survives_decoding_copying_and_encoding(void **state)
 {
-        for (size_t i = 0; all_kinds[i]; i++)
-                for (uint64_t seed = 1; seed <= SEEDS; seed++)
-                        round_trip(all_kinds[i], seed, NULL);
+        with_every_kind(round_trip, NULL);
         assert_int_equal(mem_live_count(), 0);
 }
 
 static void interned_strings_survive_too(void **state)
 {
         struct intern_table *interns = intern_table_new();
-        for (size_t i = 0; all_kinds[i]; i++)
-                for (uint64_t seed = 1; seed <= SEEDS; seed++)
-                        round_trip(all_kinds[i], seed, interns);
+        with_every_kind(round_trip, interns);
         intern_table_free(interns);
         assert_int_equal(mem_live_count(), 0);
 }

@@ -4,8 +4,6 @@
 #include "proto/names.h"
 #include "proto/test_documents.h"
 
-enum { SEEDS = 60 };
-
 #define KEY "member-1/work-1"
 #define UID "6f1c1d1e-32ab-4b7c-9c54-0123456789ab"
 
@@ -53,18 +51,14 @@ static void round_trip(const struct kind *kind, uint64_t seed, struct intern_tab
 
 static void every_kind_survives_stowing(void **state)
 {
-        for (size_t i = 0; all_kinds[i]; i++)
-                for (uint64_t seed = 1; seed <= SEEDS; seed++)
-                        round_trip(all_kinds[i], seed, NULL);
+        with_every_kind(round_trip, NULL);
         assert_int_equal(mem_live_count(), 0);
 }
 
 static void what_is_in_the_table_survives_too(void **state)
 {
         struct intern_table *interns = intern_table_new();
-        for (size_t i = 0; all_kinds[i]; i++)
-                for (uint64_t seed = 1; seed <= SEEDS; seed++)
-                        round_trip(all_kinds[i], seed, interns);
+        with_every_kind(round_trip, interns);
         intern_table_free(interns);
         assert_int_equal(mem_live_count(), 0);
 }

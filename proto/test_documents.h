@@ -147,3 +147,14 @@ static inline struct slice text_of(struct arena *arena, const json_t *doc)
         free(text);
         return s;
 }
+
+enum { SEEDS_OF_A_KIND = 60 };
+
+static inline void with_every_kind(void (*fn)(const struct kind *kind, uint64_t seed,
+                                              struct intern_table *interns),
+                                   struct intern_table *interns)
+{
+        for (size_t i = 0; all_kinds[i]; i++)
+                for (uint64_t seed = 1; seed <= SEEDS_OF_A_KIND; seed++)
+                        fn(all_kinds[i], seed, interns);
+}

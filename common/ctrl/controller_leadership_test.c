@@ -454,42 +454,13 @@ static void open_named(struct rig *r, struct bench *b, const char *identity)
         open_bench_led(r, b, o, &two_at_a_time, NULL);
 }
 
-static void open_in_process(void *ctx)
-{
-        struct bench *b = ctx;
-
-        open_named(b->rig, b, "a");
-}
-
 static void body_stopped(struct rig *r)
 {
-        struct bench a = { .rig = r };
-        struct bench b;
-        struct fiber_group *opening = fiber_group_new(r->loop, NULL, "opening");
-        int64_t before;
+        struct bench a, b;
+        int64_t before = stop_with_write_decided(r, &a, &b, open_named, 120000);
 
-        process = loop_process_new(r->loop);
-        loop_process_add(process, opening);
-        assert_non_null(fiber_spawn(opening, "open", open_in_process, &a));
-        assert_int_equal(fiber_group_join(opening, DEADLINE_NONE), 0);
-        fiber_group_end(opening);
-        a.open = true;
-        a.reconcile = write_when_open;
-        a.faults.hold_back = stop_at_patch;
-        make(r, "m1");
-        before = heartbeat_at(r, "m1");
-        run_manager(&a);
-        wait_ms(&a, 2000);
-        assert_true(loop_process_stopped(process));
-        open_named(r, &b, "b");
-        run_manager(&b);
-        wait_ms(&b, 120000);
         assert_true(manager_is_leader(b.manager));
-        a.faults.hold_back = NULL;
-        loop_process_go_on(process);
-        wait_ms(&b, 100);
-        assert_int_equal(a.code, ERR_RETRY);
-        assert_int_equal(heartbeat_at(r, "m1"), before);
+        go_on_without_writing(r, &a, before);
         close_bench(&b);
         close_bench(&a);
         process = loop_process_free(process);

@@ -149,43 +149,19 @@ RIG_TEST(what_was_begun_before_a_shard_was_lost_writes_nothing_any_more, {
         close_bench(&b);
 })
 
-static void open_in_process(void *ctx)
+static void open_of_shared(struct rig *r, struct bench *b, const char *identity)
 {
-        struct bench *b = ctx;
-
-        open_shared(b->rig, b, "a", &shared);
+        open_shared(r, b, identity, &shared);
 }
 
 /* As SIGSTOP and SIGCONT do, with the write waiting for a connection. */
 RIG_TEST(a_replica_that_was_stopped_with_a_write_decided_does_not_send_it_after_its_lease, {
-        struct bench a = { .rig = r };
+        struct bench a;
         struct bench b;
-        struct fiber_group *opening;
-        int64_t before;
-        process = loop_process_new(r->loop);
-        opening = fiber_group_new(r->loop, NULL, "opening");
-        loop_process_add(process, opening);
-        assert_non_null(fiber_spawn(opening, "open", open_in_process, &a));
-        assert_int_equal(fiber_group_join(opening, DEADLINE_NONE), 0);
-        fiber_group_end(opening);
-        a.open = true;
-        a.reconcile = write_when_open;
-        a.faults.hold_back = stop_at_patch;
-        make(r, "m1");
-        before = heartbeat_at(r, "m1");
-        run_manager(&a);
-        wait_ms(&a, 2000);
-        assert_true(loop_process_stopped(process));
-        open_shared(r, &b, "b", &shared);
-        run_manager(&b);
-        wait_ms(&b, 60000);
+        int64_t before = stop_with_write_decided(r, &a, &b, open_of_shared, 60000);
         assert_true(metric_value(b.metrics, METRIC_SHARDS_HELD, NULL) == N);
         assert_int_equal(b.visits.n, 1);
-        a.faults.hold_back = NULL;
-        loop_process_go_on(process);
-        wait_ms(&b, 100);
-        assert_int_equal(a.code, ERR_RETRY);
-        assert_int_equal(heartbeat_at(r, "m1"), before);
+        go_on_without_writing(r, &a, before);
         assert_int_equal(manager_arriving_of(a.manager, SHARDS_ALL(N)), 0); /* nor is it on its way */
         close_bench(&b);
         close_bench(&a);

@@ -3,8 +3,18 @@
 #include <stdlib.h>
 
 #include "common/base/memory.h"
+#include "e2e/bench/bench.h"
 
 #define METRIC "apiserver_request_total{"
+
+double metrics_line_value(struct slice line)
+{
+        size_t at = line.len;
+
+        while (at > 0 && line.data[at - 1] != ' ')
+                at--;
+        return strtod(line.data + at, NULL); /* of large ones 1.234567e+06 is written */
+}
 
 /* Empty if there is none. No value of these labels has a quote in it. */
 static struct slice label(struct slice line, const char *name)
@@ -69,14 +79,10 @@ static int add_line(json_t *items, struct slice line)
         struct slice resource = label(line, "resource"), below = label(line, "subresource");
         AUTO_FREE char *name = mem_printf("%.*s%s%.*s", (int)resource.len, resource.data,
                                           below.len ? "/" : "", (int)below.len, below.data);
-        size_t at = line.len;
 
-        while (at > 0 && line.data[at - 1] != ' ')
-                at--;
         if (!name)
                 return ERR_NO_MEMORY;
-        /* Of large numbers it writes 1.234567e+06. */
-        return verb ? add(items, verb, name, (int64_t)strtod(line.data + at, NULL)) : 0;
+        return verb ? add(items, verb, name, (int64_t)metrics_line_value(line)) : 0;
 }
 
 int request_metrics_read(struct slice text, json_t **ret_items, struct error *err)
@@ -104,8 +110,7 @@ int request_metrics_since(const json_t *items, const json_t *before, json_t **re
 
         json_array_foreach((json_t *)items, i, item) {
                 const char *verb = doc_get_string(item, "verb"), *resource = doc_get_string(item, "resource");
-                const json_t *then = find(before, verb, resource);
-                int64_t n = doc_get_int(item, "count", 0) - (then ? doc_get_int(then, "count", 0) : 0);
+                int64_t n = doc_get_int(item, "count", 0) - (int64_t)bench_count(before, verb, resource);
 
                 if (n > 0 && add(more, verb, resource, n) < 0)
                         return error_no_memory(err);

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "e2e/bench/bench.h"
 #include "e2e/bench/request_metrics.h"
 
 #define LINE(verb, resource, below, code, count)                                                             \
@@ -15,14 +16,7 @@
 
 static int64_t count(const json_t *items, const char *verb, const char *resource)
 {
-        size_t i;
-        json_t *item;
-
-        json_array_foreach((json_t *)items, i, item)
-                if (text_equal(doc_get_string(item, "verb"), verb) &&
-                    text_equal(doc_get_string(item, "resource"), resource))
-                        return doc_get_int(item, "count", -1);
-        return 0;
+        return (int64_t)bench_count(items, verb, resource);
 }
 
 static json_t *read_items(const char *text)

@@ -174,16 +174,6 @@ int scale_await(struct scale *s, const char *name, int64_t generation, int64_t p
 
 /* ---- the hub-agent ---- */
 
-/* The number at the end of a metric's line. */
-static double value_of(struct slice line)
-{
-        size_t at = line.len;
-
-        while (at > 0 && line.data[at - 1] != ' ')
-                at--;
-        return strtod(line.data + at, NULL); /* the text goes on with a line feed, or ends in NUL */
-}
-
 /* Adds up a metric's series, whatever their labels. */
 static double sum_of(struct slice text, const char *metric)
 {
@@ -194,7 +184,7 @@ static double sum_of(struct slice text, const char *metric)
         while (text.len) {
                 (void)slice_cut(&text, '\n', &line);
                 if (slice_starts_with(line, metric) && (line.data[n] == '{' || line.data[n] == ' '))
-                        sum += value_of(line);
+                        sum += metrics_line_value(line);
         }
         return sum;
 }

@@ -92,22 +92,27 @@ RIG_TEST(bookmarks_come_every_minute_and_before_the_end, {
         rig_watch_close(&w);
 })
 
+static void make_big(struct rig *r, int i)
+{
+        char *big = arena_alloc(&r->arena, 900001);
+
+        memset(big, 'x', 900000);
+        big[900000] = '\0';
+        assert_int_equal(
+                rig_post(r, CM,
+                         arena_printf(&r->arena, "{\"metadata\":{\"name\":\"m%d\"},\"data\":{\"k\":\"%s\"}}",
+                                      i, big)),
+                201);
+}
+
 RIG_TEST(a_slow_watcher_is_cut_and_others_go_on, {
         struct rig_watch slow;
         struct rig_watch quick;
         const char *rv = list_version(r);
         rig_watch_open(r, &slow, arena_printf(&r->arena, CM "?watch=true&resourceVersion=%s", rv));
         rig_watch_open(r, &quick, arena_printf(&r->arena, CM "?watch=true&resourceVersion=%s", rv));
-        char *big = arena_alloc(&r->arena, 900001);
-        memset(big, 'x', 900000);
-        big[900000] = '\0';
         for (int i = 0; i < 6; i++) {
-                assert_int_equal(
-                        rig_post(r, CM,
-                                 arena_printf(&r->arena,
-                                              "{\"metadata\":{\"name\":\"m%d\"},\"data\":{\"k\":\"%s\"}}", i,
-                                              big)),
-                        201);
+                make_big(r, i);
                 assert_string_equal(rig_watch_next(&quick, 1000), "ADDED");
         }
         assert_int_equal(fiber_sleep(r->loop, 40000), 0); /* longer than a watcher may take its time */
@@ -198,19 +203,11 @@ RIG_TEST(one_of_many_watches_sleeps_while_other_namespaces_change, {
 RIG_TEST(one_of_many_watches_is_told_what_it_missed, {
         struct rig_watch many[MANY];
         struct rig_watch slow;
-        char *big = arena_alloc(&r->arena, 900001);
         watch_a_lot(r, many);
         rig_watch_open(r, &slow,
                        arena_printf(&r->arena, CM "?watch=true&resourceVersion=%s", list_version(r)));
-        memset(big, 'x', 900000);
-        big[900000] = '\0';
         for (int i = 0; i < 6; i++)
-                assert_int_equal(
-                        rig_post(r, CM,
-                                 arena_printf(&r->arena,
-                                              "{\"metadata\":{\"name\":\"m%d\"},\"data\":{\"k\":\"%s\"}}", i,
-                                              big)),
-                        201);
+                make_big(r, i);
         make_elsewhere(r);
         int seen = 0;
         while (strcmp(rig_watch_next(&slow, 1000), "ADDED") == 0)
