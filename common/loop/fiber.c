@@ -31,6 +31,7 @@ static void end_fiber(struct fiber *f)
 {
         struct loop *l = f->loop;
         ASSERT(!f->queued && !f->masked);
+        timer_stop(&f->deadline);
         list_remove(&f->all);
         l->n_fibers--;
         group_leave(f);
@@ -40,7 +41,7 @@ static void end_fiber(struct fiber *f)
 static void resume(struct fiber *f)
 {
         struct loop *l = f->loop;
-        struct loop_process *p = f->group->process;
+        struct loop_process *p = f->process;
         int64_t now_ms = l->now_ms;
         bool late = f->turn_ms >= 0;
         if (late) {
@@ -119,6 +120,7 @@ struct fiber *fiber_spawn(struct fiber_group *group, const char *name, fiber_fn 
         f->deadline.is_deadline = true;
         f->turn_ms = -1;
         f->group = group;
+        f->process = group->process;
         f->name = name;
         f->fn = fn;
         f->ctx = ctx;
@@ -156,7 +158,7 @@ static bool park(struct fiber *f, int64_t deadline_ms)
         if (deadline_ms != DEADLINE_NONE)
                 timer_arm(f->loop, &f->deadline, deadline_ms, deadline_passed);
         switch_to_loop(f);
-        timer_stop(&f->deadline);
+        timer_rest(&f->deadline);
         bool woken = f->woken;
         f->woken = false;
         return woken;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "common/base/arena.h"
-#include "common/base/heap.h"
 #include "common/base/limits.h"
 #include "common/base/memory.h"
 #include "common/base/vec.h"
@@ -14,6 +13,7 @@ struct fiber {
         struct context context;
         struct loop *loop;
         struct fiber_group *group;
+        struct loop_process *process; /* the group's */
         const char *name;
         fiber_fn fn;
         void *ctx;
@@ -60,6 +60,22 @@ struct stack_pool {
         size_t mapped; /* bytes, in use and idle */
 };
 
+struct timer_key {
+        int64_t at_ms;
+        uint64_t order;
+};
+
+struct timer_slot {
+        struct timer_key key; /* not later than the timer's */
+        struct timer *timer;
+};
+
+/* A heap. Of n slots n_armed are of timers that run; the others' fibers may use theirs again. */
+struct timers {
+        struct timer_slot *at;
+        size_t n, cap, n_armed;
+};
+
 /* What differs between real and simulated. */
 struct loop_backend {
         int64_t (*now_ms)(const struct loop *l); /* also within poll, whose callbacks begin after a wait */
@@ -83,7 +99,7 @@ struct loop {
         struct list ready;                 /* real: first come, first served */
         VEC(struct fiber *) ready_by_draw; /* simulated: drawn at random; room for all is reserved at spawn */
         size_t n_fibers, n_ready;
-        struct heap timers;
+        struct timers timers;
         size_t n_timers; /* running, without the fibers' deadlines */
         uint64_t timer_order;
         struct list armed_hooks;
@@ -116,11 +132,18 @@ void group_leave(struct fiber *f);
 
 /* loop.c */
 struct loop *loop_new(const struct loop_backend *backend, bool simulated);
+
+/* timers.c */
 void timer_arm(struct loop *l, struct timer *t, int64_t at_ms,
-               void (*fn)(struct timer *));           /* room is reserved */
-void timer_put_back(struct loop *l, struct timer *t); /* one that was held: its room is kept */
+               void (*fn)(struct timer *)); /* room is reserved */
 int timer_reserve(struct loop *l, size_t extra_timers, size_t extra_fibers);
-int64_t loop_next_timer_ms(const struct loop *l); /* DEADLINE_NONE if none */
+/* As timer_stop() of a deadline that will be set again; timer_stop() before its memory goes. */
+void timer_rest(struct timer *t);
+void timer_hold(struct timer *t, struct list *held); /* it is put away, with its room */
+void timer_put_back(struct timer *t);                /* one that was held */
+void timers_fire(struct loop *l);                    /* what is due */
+void timers_free(struct timers *h);
+int64_t loop_next_timer_ms(struct loop *l); /* DEADLINE_NONE if none */
 
 /* loop_simulated.c */
 uint64_t simulated_draw(struct loop *l); /* the scheduler's own random numbers */

@@ -4,12 +4,6 @@
 
 #define LEAST_BUDGET 64 /* resumed fibers between two looks at the outside */
 
-static bool timer_before(const struct heap_node *a, const struct heap_node *b)
-{
-        const struct timer *x = container_of(a, struct timer, heap), *y = container_of(b, struct timer, heap);
-        return x->at_ms != y->at_ms ? x->at_ms < y->at_ms : x->order < y->order;
-}
-
 struct loop *loop_new(const struct loop_backend *backend, bool simulated)
 {
         struct loop *l = NEW(struct loop);
@@ -20,7 +14,6 @@ struct loop *loop_new(const struct loop_backend *backend, bool simulated)
         list_init(&l->fibers);
         list_init(&l->ready);
         list_init(&l->armed_hooks);
-        heap_init(&l->timers, timer_before);
         return l;
 }
 
@@ -32,7 +25,7 @@ struct loop *loop_free(struct loop *l)
         l->backend->free(l);
         stack_pool_free(&l->stacks);
         vec_free(&l->ready_by_draw);
-        heap_free(&l->timers);
+        timers_free(&l->timers);
         mem_free(l);
         return NULL;
 }
@@ -84,89 +77,6 @@ size_t loop_fiber_stack_bytes(const struct loop *l)
         return l->stacks.mapped;
 }
 
-/* ---- timers ---- */
-
-int timer_reserve(struct loop *l, size_t extra_timers, size_t extra_fibers)
-{
-        return heap_reserve(&l->timers, l->n_timers + extra_timers + l->n_fibers + extra_fibers);
-}
-
-void timer_arm(struct loop *l, struct timer *t, int64_t at_ms, void (*fn)(struct timer *))
-{
-        t->loop = l;
-        t->at_ms = at_ms;
-        t->fn = fn;
-        t->process = l->process;
-        t->order = l->simulated ? simulated_draw(l) : l->timer_order++;
-        int code = heap_push(&l->timers, &t->heap);
-        ASSERT(code == 0);
-}
-
-int timer_start(struct loop *l, struct timer *t, int64_t at_ms, void (*fn)(struct timer *))
-{
-        timer_stop(t);
-        TRY(timer_reserve(l, 1, 0));
-        l->n_timers++;
-        timer_arm(l, t, at_ms, fn);
-        return 0;
-}
-
-void timer_put_back(struct loop *l, struct timer *t)
-{
-        int code = heap_push(&l->timers, &t->heap);
-        ASSERT(code == 0);
-}
-
-static bool is_held(const struct timer *t)
-{
-        return t->held.next != NULL;
-}
-
-bool timer_running(const struct timer *t)
-{
-        return t->heap.place != 0 || is_held(t);
-}
-
-void timer_stop(struct timer *t)
-{
-        if (!timer_running(t))
-                return;
-        if (is_held(t)) {
-                list_remove(&t->held);
-                t->held = (struct list){ 0 };
-        } else {
-                heap_remove(&t->loop->timers, &t->heap);
-        }
-        if (!t->is_deadline)
-                t->loop->n_timers--;
-}
-
-void timer_disown(struct timer *t)
-{
-        t->process = NULL;
-}
-
-int64_t loop_next_timer_ms(const struct loop *l)
-{
-        struct heap_node *top = heap_top(&l->timers);
-        return top ? container_of(top, struct timer, heap)->at_ms : DEADLINE_NONE;
-}
-
-/* No more than were pending before, so that a timer which starts itself again at once does not hold the turn.
- */
-static void fire_timers(struct loop *l)
-{
-        for (size_t most = l->timers.n; most && loop_next_timer_ms(l) <= l->now_ms && l->timers.n; most--) {
-                struct timer *t = container_of(heap_top(&l->timers), struct timer, heap);
-                if (process_holds_timer(t))
-                        continue;
-                timer_stop(t);
-                l->process = t->process;
-                t->fn(t);
-                l->process = NULL;
-        }
-}
-
 /* ---- hooks ---- */
 
 void loop_hook_add(struct loop *l, struct loop_hook *hook)
@@ -209,7 +119,7 @@ static bool run_turn(struct loop *l)
 {
         size_t budget =
                 l->simulated ? 1 + simulated_draw(l) % LEAST_BUDGET : MAX(l->n_ready, (size_t)LEAST_BUDGET);
-        fire_timers(l);
+        timers_fire(l);
         fiber_run_ready(l, budget);
         run_hooks(l);
         return l->n_ready || !list_empty(&l->armed_hooks);

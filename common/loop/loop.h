@@ -10,7 +10,6 @@
 #pragma once
 
 #include "common/base/error.h"
-#include "common/base/heap.h"
 #include "common/base/list.h"
 #include "common/base/log.h"
 
@@ -122,10 +121,10 @@ void waitq_wake_all(struct waitq *q);
 /* ---- timers (callbacks outside fibers; prefer fiber_sleep) ---- */
 
 struct timer {
-        struct heap_node heap;
+        size_t place; /* in the loop's heap, counted from 1; 0 = it has none */
         int64_t at_ms;
         uint64_t order; /* among timers of one millisecond: start order, or drawn in the simulation */
-        bool is_deadline;
+        bool is_deadline, armed;
         void (*fn)(struct timer *t);
         struct loop *loop;
         struct loop_process *process; /* of who started it; NULL = of none */

@@ -45,7 +45,7 @@ static void hold_fiber(struct loop_process *p, struct fiber *f, int64_t turn_ms)
 
 bool process_holds_fiber(struct fiber *f)
 {
-        struct loop_process *p = f->group->process;
+        struct loop_process *p = f->process;
         if (!p || !p->stopped)
                 return false;
         /* What it wakes itself, as it is being stopped, belongs to that turn. */
@@ -58,8 +58,7 @@ bool process_holds_timer(struct timer *t)
         struct loop_process *p = t->process;
         if (!p || (!p->stopped && p->n_late == 0))
                 return false;
-        heap_remove(&t->loop->timers, &t->heap);
-        list_append(&p->timers, &t->held);
+        timer_hold(t, &p->timers);
         return true;
 }
 
@@ -71,7 +70,7 @@ static void hold_ready(struct loop_process *p)
         size_t kept = 0;
         for (size_t i = 0; i < l->ready_by_draw.n; i++) {
                 struct fiber *f = l->ready_by_draw.at[i];
-                if (f->group->process == p)
+                if (f->process == p)
                         hold_fiber(p, f, turn_ms);
                 else
                         l->ready_by_draw.at[kept++] = f;
@@ -108,12 +107,8 @@ static size_t release_fibers(struct loop_process *p, bool late)
 static void release_rest(struct loop_process *p)
 {
         release_fibers(p, false);
-        while (!list_empty(&p->timers)) {
-                struct timer *t = list_first(&p->timers, struct timer, held);
-                list_remove(&t->held);
-                t->held = (struct list){ 0 };
-                timer_put_back(p->loop, t);
-        }
+        while (!list_empty(&p->timers))
+                timer_put_back(list_first(&p->timers, struct timer, held));
 }
 
 void process_ran_late(struct loop_process *p)
