@@ -15,6 +15,8 @@ static struct {
         uint64_t base;    /* number of allocations at the last mem_fail_at() */
         uint64_t fail_at; /* absolute; 0 = off */
         bool sticky, fired;
+        bool measures; /* somebody asks for bytes; else no block is asked for its size, which few caches hold
+                        */
 } heap;
 
 /* Most of what is allocated is allocated by the first thread, which needs no locked instruction to count what
@@ -49,10 +51,10 @@ static bool must_fail(void)
 /* An allocation that failed is counted as freed, so that live = allocations - frees holds. */
 static void *account(void *p)
 {
-        if (p)
-                COUNT(live_bytes, malloc_usable_size(p));
-        else
+        if (!p)
                 COUNT(frees, 1);
+        else if (LOAD(measures))
+                COUNT(live_bytes, malloc_usable_size(p));
         return p;
 }
 
@@ -78,13 +80,14 @@ void *mem_realloc(void *p, size_t size)
 {
         if (!p)
                 return mem_alloc(size);
-        size_t before = malloc_usable_size(p);
-        bool fails = must_fail();
+        bool measures = LOAD(measures), fails = must_fail();
+        size_t before = measures ? malloc_usable_size(p) : 0;
         COUNT(frees, 1); /* of the old block, or of the one that did not come about */
         void *moved = fails ? NULL : realloc(p, size ? size : 1);
         if (!moved)
                 return NULL;
-        COUNT(live_bytes, malloc_usable_size(moved) - before); /* modulo 2^64 where it became smaller */
+        if (measures)
+                COUNT(live_bytes, malloc_usable_size(moved) - before); /* modulo 2^64 if it became smaller */
         return moved;
 }
 
@@ -100,7 +103,8 @@ void mem_free(void *p)
 {
         if (!p)
                 return;
-        COUNT(live_bytes, -(uint64_t)malloc_usable_size(p));
+        if (__builtin_expect(LOAD(measures), 0))
+                COUNT(live_bytes, -(uint64_t)malloc_usable_size(p));
         COUNT(frees, 1);
         free(p);
 }
@@ -166,6 +170,7 @@ bool mem_fault_fired(void)
 
 size_t mem_live_bytes(void)
 {
+        __atomic_store_n(&heap.measures, true, __ATOMIC_RELAXED);
         return TOTAL(live_bytes);
 }
 

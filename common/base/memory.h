@@ -35,7 +35,8 @@ void mem_fail_at(uint64_t n, bool sticky);
 uint64_t mem_alloc_count(void);
 bool mem_fault_fired(void);
 
-/* Bytes in use by live allocations and the number of them (for benchmarks and leak checks). */
+/* For benchmarks and leak checks: the number of live allocations, and by how many bytes they have become more
+ * since this was asked for the first time, which begins to count (modulo SIZE_MAX + 1: they may be fewer). */
 size_t mem_live_bytes(void);
 size_t mem_live_count(void);
 void mem_trim(void); /* returns free pages to the system: call when going idle */
