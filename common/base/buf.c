@@ -78,26 +78,35 @@ int buf_append_str(struct buf *b, const char *s)
         return buf_append(b, s, strlen(s));
 }
 
-int buf_append_char(struct buf *b, char c)
+int buf_append_char_slowly(struct buf *b, char c)
 {
-        if (!has_room(b, 1))
-                TRY(buf_reserve(b, 1));
-        b->data[b->len++] = c;
-        b->data[b->len] = '\0';
-        return 0;
+        return buf_append(b, &c, 1);
+}
+
+/* In front of `end`; the first digit. */
+static char *write_digits(char *end, uint64_t value)
+{
+        do
+                *--end = (char)('0' + value % 10);
+        while ((value /= 10));
+        return end;
 }
 
 int buf_append_int(struct buf *b, int64_t value)
 {
-        char digits[24], *p = digits + sizeof(digits);
-        uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+        char digits[24], *end = digits + sizeof(digits);
+        char *p = write_digits(end, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
 
-        do
-                *--p = (char)('0' + rest % 10);
-        while ((rest /= 10));
         if (value < 0)
                 *--p = '-';
-        return buf_append(b, p, (size_t)(digits + sizeof(digits) - p));
+        return buf_append(b, p, (size_t)(end - p));
+}
+
+int buf_append_uint(struct buf *b, uint64_t value)
+{
+        char digits[24], *end = digits + sizeof(digits), *p = write_digits(end, value);
+
+        return buf_append(b, p, (size_t)(end - p));
 }
 
 int buf_printf(struct buf *b, const char *fmt, ...)
@@ -136,29 +145,74 @@ static int append_escape(struct buf *b, unsigned char c)
         return buf_printf(b, "\\u%04x", c);
 }
 
-/* How many bytes at the front stand for themselves: eight at a time, then one by one. A byte is special when
- * it is below 0x20, '"', '\\' or above 0x7f; the subtractions may also flag a byte above a special one, which
- * only ends the fast walk early. */
-static size_t plain_length(const char *s, size_t n)
+/* Whether one of eight bytes is special: below 0x20, '"', '\\' or above 0x7f. The subtractions may also flag
+ * a byte above a special one, which is none the less there. */
+static bool has_special(uint64_t v)
 {
         const uint64_t ones = UINT64_C(0x0101010101010101), high = ones << 7;
+        uint64_t quote = v ^ (ones * '"'), slash = v ^ (ones * '\\');
+        return ((v | (v - ones * 0x20) | (quote - ones) | (slash - ones)) & high) != 0;
+}
+
+static uint64_t eight_of(const char *s)
+{
+        uint64_t v;
+        memcpy(&v, s, sizeof(v));
+        return v;
+}
+
+/* Of fewer than eight: spaces behind them. */
+static uint64_t padded(const char *s, size_t n)
+{
+        uint64_t v = UINT64_C(0x2020202020202020);
+        if (n)
+                memcpy(&v, s, n);
+        return v;
+}
+
+/* All bytes stand for themselves: eight at a time, the last eight of more than those once more. */
+static bool is_plain(const char *s, size_t n)
+{
         size_t i = 0;
-        for (; n - i >= 8; i += 8) {
-                uint64_t v;
-                memcpy(&v, s + i, sizeof(v));
-                uint64_t quote = v ^ (ones * '"'), slash = v ^ (ones * '\\');
-                if ((v | (v - ones * 0x20) | (quote - ones) | (slash - ones)) & high)
-                        break;
-        }
+        if (n < 8)
+                return !has_special(padded(s, n));
+        for (; n - i >= 8; i += 8)
+                if (has_special(eight_of(s + i)))
+                        return false;
+        return !has_special(eight_of(s + n - 8));
+}
+
+/* How many bytes at the front stand for themselves. */
+static size_t plain_length(const char *s, size_t n)
+{
+        size_t i = 0;
+        while (n - i >= 8 && !has_special(eight_of(s + i)))
+                i += 8;
         while (i < n && (unsigned char)s[i] >= 0x20 && (unsigned char)s[i] < 0x80 && s[i] != '"' &&
                s[i] != '\\')
                 i++;
         return i;
 }
 
+static void append_quoted(struct buf *b, const char *s, size_t n)
+{
+        char *at = b->data + b->len;
+        at[0] = '"';
+        if (n)
+                memcpy(at + 1, s, n);
+        at[n + 1] = '"';
+        at[n + 2] = '\0';
+        b->len += n + 2;
+}
+
 int buf_append_json_string(struct buf *b, const char *s, size_t n)
 {
-        TRY(buf_reserve(b, n + 2));
+        if (!has_room(b, n + 2))
+                TRY(buf_reserve(b, n + 2));
+        if (is_plain(s, n)) {
+                append_quoted(b, s, n);
+                return 0;
+        }
         TRY(buf_append_char(b, '"'));
         size_t start = 0, i = plain_length(s, n);
         while (i < n) {

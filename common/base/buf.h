@@ -17,8 +17,17 @@ void buf_clear(struct buf *b);                /* len = 0, failed = 0; keeps the 
 void buf_truncate(struct buf *b, size_t len); /* keeps the first len bytes of at least as many */
 int buf_append(struct buf *b, const void *data, size_t n);
 int buf_append_str(struct buf *b, const char *s);
-int buf_append_char(struct buf *b, char c);
-int buf_append_int(struct buf *b, int64_t value); /* decimal */
+int buf_append_char_slowly(struct buf *b, char c); /* use buf_append_char() */
+static inline int buf_append_char(struct buf *b, char c)
+{
+        if (b->failed || b->cap - b->len < 2)
+                return buf_append_char_slowly(b, c);
+        b->data[b->len++] = c;
+        b->data[b->len] = '\0';
+        return 0;
+}
+int buf_append_int(struct buf *b, int64_t value);   /* decimal */
+int buf_append_uint(struct buf *b, uint64_t value); /* the same */
 int buf_printf(struct buf *b, const char *fmt, ...) PRINTF_LIKE(2, 3);
 int buf_append_json_string(struct buf *b, const char *s,
                            size_t n);         /* quoted and escaped; s must be valid UTF-8 */

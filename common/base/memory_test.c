@@ -229,6 +229,38 @@ static void json_strings_are_escaped_and_always_utf8(void **state)
         assert_string_equal(b.data, "\"a\\\"\\\\\\n\\u0001\xc3\xa9\xef\xbf\xbd\\u0000z\"");
 }
 
+/* Of whatever length, wherever what is special stands. */
+static void each_byte_of_a_json_string_is_looked_at(void **state)
+{
+        static const char special[] = { '"', '\\', '\x1f', '\x7f', '\x80' };
+        static const char *const as[] = { "\\\"", "\\\\", "\\u001f", "\x7f", "\xef\xbf\xbd" };
+        for (size_t n = 0; n < 40; n++)
+                for (size_t at = 0; at <= n; at++)
+                        for (size_t k = 0; k < ARRAY_LEN(special); k++) {
+                                char plain[41] = "", expected[64];
+                                AUTO_BUF struct buf b;
+                                buf_init(&b, 100);
+                                memset(plain, '~', n);
+                                snprintf(expected, sizeof(expected), "\"%.*s%s%.*s\"", (int)at, plain,
+                                         at < n ? as[k] : "", (int)(at < n ? n - at - 1 : 0), plain);
+                                if (at < n)
+                                        plain[at] = special[k];
+                                assert_int_equal(buf_append_json_string(&b, plain, n), 0);
+                                assert_string_equal(b.data, expected);
+                        }
+}
+
+static void numbers_are_written_whole(void **state)
+{
+        AUTO_BUF struct buf b;
+        buf_init(&b, 100);
+        assert_int_equal(buf_append_int(&b, INT64_MIN), 0);
+        assert_int_equal(buf_append_char(&b, ' '), 0);
+        assert_int_equal(buf_append_uint(&b, UINT64_MAX), 0);
+        assert_int_equal(buf_append_uint(&b, 0), 0);
+        assert_string_equal(b.data, "-9223372036854775808 184467440737095516150");
+}
+
 struct number {
         struct heap_node node;
         int value;
@@ -398,6 +430,8 @@ int main(void)
                 cmocka_unit_test(a_buffer_keeps_its_first_failure),
                 cmocka_unit_test(a_buffer_is_cut_to_what_it_began_with),
                 cmocka_unit_test(json_strings_are_escaped_and_always_utf8),
+                cmocka_unit_test(each_byte_of_a_json_string_is_looked_at),
+                cmocka_unit_test(numbers_are_written_whole),
                 cmocka_unit_test(a_heap_yields_in_order_after_removals_and_changes),
                 cmocka_unit_test(a_map_holds_what_was_put_and_not_removed),
                 cmocka_unit_test(a_map_iterates_in_order_of_insertion_and_sorts_on_demand),
