@@ -246,17 +246,29 @@ const char *http_date(struct arena *arena, int64_t wall_ms)
                             (int)(of_day / 60 % 60), (int)(of_day % 60));
 }
 
+/* `escaped`: something in the query is. */
+static bool is_key(struct http_exchange *x, struct slice key, const char *name, size_t n, bool escaped)
+{
+        const char *plain;
+        if (key.len == n && memcmp(key.data, name, n) == 0)
+                return true;
+        plain = escaped ? http_unescape(x->arena, key, true) : NULL;
+        return plain && strcmp(plain, name) == 0;
+}
+
 const char *http_query_get(struct http_exchange *x, const char *name)
 {
-        struct slice rest = slice_of(x->query);
-        while (rest.len > 0) {
-                struct slice pair;
-                slice_cut(&rest, '&', &pair);
-                struct slice key;
-                slice_cut(&pair, '=', &key);
-                const char *plain = http_unescape(x->arena, key, true);
-                if (plain && strcmp(plain, name) == 0)
-                        return http_unescape(x->arena, pair, true);
+        bool escaped = strchr(x->query, '%') || strchr(x->query, '+');
+        size_t n = strlen(name);
+        for (const char *pair = x->query, *end; *pair; pair = *end ? end + 1 : end) {
+                end = strchrnul(pair, '&');
+                const char *is = memchr(pair, '=', (size_t)(end - pair));
+                struct slice key = { pair, (size_t)((is ? is : end) - pair) };
+                if (!is_key(x, key, name, n, escaped))
+                        continue;
+                const char *value = is ? is + 1 : end;
+                return escaped ? http_unescape(x->arena, (struct slice){ value, (size_t)(end - value) }, true)
+                               : arena_strndup(x->arena, value, (size_t)(end - value));
         }
         return NULL;
 }

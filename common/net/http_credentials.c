@@ -142,14 +142,16 @@ int http_credentials_header(struct http_credentials *c, const struct http_endpoi
                             struct arena *arena, const char **ret, struct error *err)
 {
         const char *token = e->bearer_token;
-        if (e->bearer_token_file)
+        bool is_checked =
+                e->bearer_token_file != NULL; /* when it was read: one may have thousands of bytes */
+        if (is_checked)
                 TRY(current_token(c, e->bearer_token_file, again, &token, err));
         if (!token && e->username)
                 return basic_header(e, arena, ret, err);
         *ret = NULL;
         if (!token)
                 return 0;
-        if (!is_token_text(slice_of(token)))
+        if (!is_checked && !is_token_text(slice_of(token)))
                 return error_set(err, ERR_UNAUTHORIZED,
                                  "bearer token for %s: it holds characters no token has", e->base_url);
         *ret = bearer_header(arena, token);

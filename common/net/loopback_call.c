@@ -52,18 +52,30 @@ void loopback_call_leave(struct loopback_call *c)
 
 /* ---- the request as the server sees it ---- */
 
-/* Splits https://authority/prefix. */
+/* Splits https://authority/prefix. *ret_prefix lies in the URL. */
 static int split_url(struct arena *arena, const char *url, const char **ret_authority,
                      const char **ret_prefix, struct error *err)
 {
-        const char *rest = strstr(url, "://");
-        if (!rest)
+        const char *rest = strchr(url, ':');
+        if (!rest || rest[1] != '/' || rest[2] != '/')
                 return error_set(err, ERR_INVALID, "%s: not an URL", url);
         rest += 3;
-        size_t n = strcspn(rest, "/");
-        *ret_authority = arena_strndup(arena, rest, n);
-        *ret_prefix = arena_strdup(arena, rest + n);
-        return *ret_authority && *ret_prefix ? 0 : error_no_memory(err);
+        *ret_prefix = strchrnul(rest, '/');
+        *ret_authority = arena_strndup(arena, rest, (size_t)(*ret_prefix - rest));
+        return *ret_authority ? 0 : error_no_memory(err);
+}
+
+/* The URL's prefix and the path, without its query. */
+static const char *whole_path(struct arena *arena, const char *prefix, const char *path, size_t n)
+{
+        size_t n_prefix = strlen(prefix);
+        char *text = arena_text(arena, n_prefix + n + 1);
+        if (!text)
+                return NULL;
+        memcpy(text, prefix, n_prefix);
+        memcpy(text + n_prefix, path, n);
+        text[n_prefix + n] = '\0';
+        return text;
 }
 
 static void person_free(void *value)
@@ -130,39 +142,35 @@ static int fill_exchange(struct loopback_call *c, const struct http_request *rq,
         struct http_exchange *x = &c->x;
         const char *prefix = "";
         TRY(split_url(arena, rq->endpoint->base_url, &c->authority, &prefix, err));
-        size_t path_len = strcspn(rq->path, "?");
+        const char *path = arena_strdup(arena, rq->path);
+        size_t path_len = (size_t)(strchrnul(rq->path, '?') - rq->path);
         x->ops = &loopback_exchange_ops;
         x->loop = c->net->loop;
         x->arena = arena;
         x->method = arena_strdup(arena, rq->method);
-        x->path = arena_printf(arena, "%s%.*s", prefix, (int)path_len, rq->path);
-        x->query = arena_strdup(arena, rq->path[path_len] ? rq->path + path_len + 1 : "");
-        char *body = arena_alloc(arena, rq->body.len + 1);
-        if (!x->method || !x->path || !x->query || !body ||
+        x->path = whole_path(arena, prefix, rq->path, path_len);
+        char *body = arena_text(arena, rq->body.len + 1);
+        if (!path || !x->method || !x->path || !body ||
             http_headers_copy(arena, &rq->headers, &x->headers) < 0 ||
             (rq->endpoint->aws_key && add_signature(arena, rq->endpoint->aws_key, &x->headers) < 0))
                 return error_no_memory(err);
         if (rq->body.len > 0)
                 memcpy(body, rq->body.data, rq->body.len);
         body[rq->body.len] = 0;
+        x->query = path + path_len + (path[path_len] == '?');
         x->body = (struct slice){ body, rq->body.len };
         x->remote_address = "loopback";
         const struct loopback_person *person = NULL;
         TRY(loopback_person_find(c->net, rq->endpoint, &person, err));
         x->peer_common_name = person ? person->common_name : NULL;
         x->peer_organizations = person ? (const char *const *)person->organizations : NULL;
-        return 0;
-}
-
-/* The faults see the request as the server does: rq's strings may die before the call does. */
-static int keep_request(struct loopback_call *c, const struct http_request *rq, struct error *err)
-{
+        /* The faults see the request as the server does: rq's strings may die before the call does. */
         c->rq = *rq;
-        c->rq.method = c->x.method;
-        c->rq.path = arena_strdup(&c->server_arena, rq->path);
-        c->rq.headers = c->x.headers;
-        c->rq.body = c->x.body;
-        return c->rq.path ? 0 : error_no_memory(err);
+        c->rq.method = x->method;
+        c->rq.path = path;
+        c->rq.headers = x->headers;
+        c->rq.body = x->body;
+        return 0;
 }
 
 int loopback_call_new(struct loopback *lb, const struct http_request *rq, bool stream,
@@ -183,8 +191,6 @@ int loopback_call_new(struct loopback *lb, const struct http_request *rq, bool s
         list_init(&c->client_waits.waiters);
         list_init(&c->server_waits.waiters);
         int r = fill_exchange(c, rq, err);
-        if (r == 0)
-                r = keep_request(c, rq, err);
         if (r < 0)
                 loopback_call_release(c);
         else
