@@ -45,7 +45,9 @@ static int send(struct watch *w)
 
 static int send_object(struct watch *w, const char *type, const struct blob *b)
 {
-        (void)buf_printf(&w->out, "{\"type\":\"%s\",\"object\":", type);
+        (void)buf_append_str(&w->out, "{\"type\":\"");
+        (void)buf_append_str(&w->out, type);
+        (void)buf_append_str(&w->out, "\",\"object\":");
         TRY(render_event_object(w->rq, b, !w->sent_object, &w->out));
         (void)buf_append_str(&w->out, "}\n");
         w->sent_object = true;

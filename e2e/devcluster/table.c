@@ -327,6 +327,15 @@ static int append_empty_cells(struct request *rq, struct buf *out)
         return doc_write(cells, out);
 }
 
+static void append_api_version(const char *group, const char *version, struct buf *out)
+{
+        (void)buf_append_str(out, group);
+        if (*group)
+                (void)buf_append_char(out, '/');
+        (void)buf_append_str(out, version);
+}
+
+/* Of each watch once a minute: nothing is kept of it in the request's arena. */
 int render_bookmark(struct request *rq, uint64_t rv, bool initial_end, struct buf *out)
 {
         const char *annotations =
@@ -344,11 +353,15 @@ int render_bookmark(struct request *rq, uint64_t rv, bool initial_end, struct bu
                         "v1\",\"metadata\":{\"resourceVersion\":\"%" PRIu64 "\"%s}}}]}",
                         rv, annotations);
         }
-        const char *kind = rq->form == FORM_PARTIAL ? "PartialObjectMetadata" : rq->resource->kind;
-        const char *version = rq->form == FORM_PARTIAL ? "meta.k8s.io/v1" : request_api_version(rq);
-        return buf_printf(
-                out,
-                "{\"kind\":\"%s\",\"apiVersion\":\"%s\",\"metadata\":{\"resourceVersion\":\"%" PRIu64
-                "\"%s}}",
-                kind, version, rv, annotations);
+        bool partial = rq->form == FORM_PARTIAL;
+        (void)buf_append_str(out, "{\"kind\":\"");
+        (void)buf_append_str(out, partial ? "PartialObjectMetadata" : rq->resource->kind);
+        (void)buf_append_str(out, "\",\"apiVersion\":\"");
+        append_api_version(partial ? "meta.k8s.io" : rq->resource->group,
+                           partial ? "v1" : rq->resource_version->version, out);
+        (void)buf_append_str(out, "\",\"metadata\":{\"resourceVersion\":\"");
+        (void)buf_append_uint(out, rv);
+        (void)buf_append_char(out, '"');
+        (void)buf_append_str(out, annotations);
+        return buf_append_str(out, "}}");
 }
