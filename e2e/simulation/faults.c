@@ -152,11 +152,16 @@ static struct sender *sender_of(struct faults *f, const struct http_request *rq)
         struct traffic t;
         struct sender *s;
         char kind[TRAFFIC_TEXT], key[TRAFFIC_TEXT + 34];
+        size_t n, n_kind;
 
         traffic_of(rq, &t);
         traffic_kind(&t, kind);
-        snprintf(key, sizeof(key), "%s\t%s", t.agent, kind);
-        s = map_get(&f->senders, key);
+        n = strlen(t.agent);
+        n_kind = strlen(kind) + 1;
+        memcpy(key, t.agent, n);
+        key[n] = '\t';
+        memcpy(key + n + 1, kind, n_kind);
+        s = map_get_n(&f->senders, key, n + n_kind);
         if (s || !(s = NEW(struct sender)))
                 return s;
         sender_fill(s, &t, kind);

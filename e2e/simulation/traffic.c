@@ -70,13 +70,20 @@ bool traffic_target_of(const char *path, struct traffic_target *ret)
 
 /* ---- the request ---- */
 
-static void copy(struct slice from, char *to, size_t size)
+/* Of each message several times: nothing is formatted. Returns the length of `to`, which holds `at` bytes. */
+static size_t add(char *to, size_t size, size_t at, struct slice more)
 {
-        size_t n = MIN(from.len, size - 1);
+        size_t n = MIN(more.len, size - 1 - at);
 
         if (n > 0)
-                memcpy(to, from.data, n);
-        to[n] = '\0';
+                memcpy(to + at, more.data, n);
+        to[at + n] = '\0';
+        return at + n;
+}
+
+static void copy(struct slice from, char *to, size_t size)
+{
+        (void)add(to, size, 0, from);
 }
 
 static bool has_flag(const char *path, const char *name)
@@ -117,9 +124,12 @@ static bool is_question(const struct traffic_target *to)
 
 static void name_resource(const struct traffic_target *to, struct traffic *ret)
 {
-        snprintf(ret->resource, sizeof(ret->resource), "%.*s%s%.*s%s%.*s", (int)to->resource.len,
-                 to->resource.data, to->sub.len ? "/" : "", (int)to->sub.len, to->sub.len ? to->sub.data : "",
-                 to->group.len ? "." : "", (int)to->group.len, to->group.len ? to->group.data : "");
+        const struct slice parts[] = { to->resource, slice_of(to->sub.len ? "/" : ""), to->sub,
+                                       slice_of(to->group.len ? "." : ""), to->group };
+        size_t n = 0;
+
+        for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+                n = add(ret->resource, sizeof(ret->resource), n, parts[i]);
 }
 
 const char *traffic_agent(const char *user_agent)
@@ -181,7 +191,9 @@ void traffic_kind(const struct traffic *t, char ret[TRAFFIC_TEXT])
                                                          : "member-agent";
 
         const char *whom = t->to_hub ? "hub" : text_equal(t->verb, "ask") ? "service" : "member";
+        const char *const parts[] = { role, ">", whom, " ", t->verb, t->resource[0] ? " " : "", t->resource };
+        size_t n = 0;
 
-        snprintf(ret, TRAFFIC_TEXT, "%s>%s %s%s%s", role, whom, t->verb, t->resource[0] ? " " : "",
-                 t->resource);
+        for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+                n = add(ret, TRAFFIC_TEXT, n, slice_of(parts[i]));
 }
