@@ -33,26 +33,34 @@ static size_t page_size(void)
         return (size_t)sysconf(_SC_PAGESIZE);
 }
 
+/* With the guard page below it an odd number of pages: stacks that are mapped one below the other do not all
+ * have their tops, which are what is used of most, in the same few sets of the caches. */
+static size_t mapping_bytes(void)
+{
+        return STACK_BYTES + page_size();
+}
+
 /* The struct at the top, rounded so that the stack below it begins aligned. */
 #define HEAD_BYTES ((sizeof(struct fiber) + 63) & ~(size_t)63)
 
 static struct fiber *map_stack(struct stack_pool *pool)
 {
         size_t page = page_size();
-        char *low = mmap(NULL, STACK_BYTES, PROT_NONE,
+        char *low = mmap(NULL, mapping_bytes(), PROT_NONE,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
         if (low == MAP_FAILED)
                 return NULL;
-        if (mprotect(low + page, STACK_BYTES - page, PROT_READ | PROT_WRITE) < 0) {
-                munmap(low, STACK_BYTES);
+        char *stack = low + page;
+        if (mprotect(stack, STACK_BYTES, PROT_READ | PROT_WRITE) < 0) {
+                munmap(low, mapping_bytes());
                 return NULL;
         }
-        pool->mapped += STACK_BYTES;
-        struct fiber *f = (struct fiber *)(void *)(low + STACK_BYTES - HEAD_BYTES);
-        f->stack = low + page;
-        f->stack_size = STACK_BYTES - page - HEAD_BYTES;
-        f->valgrind_id = VALGRIND_STACK_REGISTER(low + page, low + STACK_BYTES);
-        __lsan_register_root_region(low + page, STACK_BYTES - page);
+        pool->mapped += mapping_bytes();
+        struct fiber *f = (struct fiber *)(void *)(stack + STACK_BYTES - HEAD_BYTES);
+        f->stack = stack;
+        f->stack_size = STACK_BYTES - HEAD_BYTES;
+        f->valgrind_id = VALGRIND_STACK_REGISTER(stack, stack + STACK_BYTES);
+        __lsan_register_root_region(stack, STACK_BYTES);
         return f;
 }
 
@@ -60,9 +68,9 @@ static void unmap_stack(struct stack_pool *pool, struct fiber *f)
 {
         char *low = (char *)f->stack - page_size();
         VALGRIND_STACK_DEREGISTER(f->valgrind_id);
-        __lsan_unregister_root_region(f->stack, STACK_BYTES - page_size());
-        munmap(low, STACK_BYTES);
-        pool->mapped -= STACK_BYTES;
+        __lsan_unregister_root_region(f->stack, STACK_BYTES);
+        munmap(low, mapping_bytes());
+        pool->mapped -= mapping_bytes();
 }
 
 struct fiber *stack_take(struct stack_pool *pool)
