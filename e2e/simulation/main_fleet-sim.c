@@ -1,5 +1,6 @@
 /* fleet-sim: seeded runs of a whole fleet under faults, on a virtual clock. */
 #include <getopt.h>
+#include <mimalloc.h>
 
 #include "common/base/memory.h"
 #include "e2e/simulation/day.h"
@@ -9,6 +10,8 @@
 #include "e2e/simulation/sim_page.h"
 
 #define SHRINK_TRIES 400
+
+#pragma weak mi_option_set
 
 static const char help[] =
         "fleet-sim plays users and accidents on a simulated fleet and checks what must hold.\n"
@@ -195,6 +198,16 @@ static bool parse_option(struct options *o, int c)
         }
 }
 
+/* Of a thousand members there is a gigabyte of small blocks, each of which is met about once a minute: in
+ * pages of 2 MiB that takes a tenth less CPU time. Nothing without this allocator, as under sanitizers. */
+static void use_large_pages(void)
+{
+        if (!mi_option_set)
+                return;
+        mi_option_set(mi_option_large_os_pages, 1);
+        mi_option_set(mi_option_allow_decommit, 0); /* else they are taken apart again */
+}
+
 int main(int argc, char **argv)
 {
         static const struct option longs[] = {
@@ -232,6 +245,8 @@ int main(int argc, char **argv)
                         WISH_MEMBERS);
                 return 2;
         }
+        if (is_large(&o))
+                use_large_pages();
         coverage = mem_must(coverage_new());
         code = o.report ? report(&o, argv + optind, argc - optind, coverage) : run_seeds(&o, coverage);
         if (o.trace)
