@@ -1,14 +1,13 @@
-/* Watches of one namespace of a table. A few are woken by every change of it and look for themselves; of a
- * thousand, a namespace for each member of a fleet, that would be a thousand fibers for each heartbeat. */
+/* Watches of one namespace of a table are woken by what is written there. Of a fleet with a namespace for
+ * each of a thousand members every heartbeat would wake a thousand fibers otherwise, all but one for nothing.
+ */
 #include "e2e/devcluster/store_internal.h"
-
-#define WOKEN_ALWAYS 64 /* so many watches of a table wait for all of it */
 
 int watch_scope_take(struct table *t, const char *ns, struct watch_scope **ret)
 {
         struct watch_scope *s;
         *ret = NULL;
-        if (++t->n_watches <= WOKEN_ALWAYS || !ns)
+        if (!ns)
                 return 0;
         t->scopes.destroy = mem_free;
         s = map_get(&t->scopes, ns);
@@ -16,7 +15,6 @@ int watch_scope_take(struct table *t, const char *ns, struct watch_scope **ret)
                 s = NEW(struct watch_scope);
                 if (!s || map_put(&t->scopes, ns, s) < 0) {
                         mem_free(s);
-                        t->n_watches--;
                         return ERR_NO_MEMORY;
                 }
         }
@@ -30,7 +28,6 @@ int watch_scope_take(struct table *t, const char *ns, struct watch_scope **ret)
 
 void watch_scope_give(struct table *t, const char *ns, struct watch_scope *s)
 {
-        t->n_watches--;
         if (s && --s->refs == 0)
                 map_remove(&t->scopes, ns);
 }

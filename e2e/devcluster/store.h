@@ -82,11 +82,10 @@ struct table {
         VEC(struct blob *) items; /* sorted by namespace, then name */
         struct event_queue events;
         struct waitq watchers;
-        struct map scopes;  /* namespace -> struct watch_scope */
-        uint32_t n_watches; /* under way */
-        uint32_t order;     /* of making, within the cluster */
-        bool changed;       /* since the last commit */
-        uint64_t stale_rv;  /* objects up to here were written under an older schema */
+        struct map scopes; /* namespace -> struct watch_scope */
+        uint32_t order;    /* of making, within the cluster */
+        bool changed;      /* since the last commit */
+        uint64_t stale_rv; /* objects up to here were written under an older schema */
 };
 
 struct cluster {
