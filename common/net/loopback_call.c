@@ -19,6 +19,7 @@ void loopback_call_release(struct loopback_call *c)
                 return;
         free_pieces(c);
         timer_stop(&c->arrival);
+        timer_stop(&c->due);
         arena_free(&c->server_arena);
         arena_free(&c->client_arena);
         mem_free(c);
@@ -42,6 +43,7 @@ void loopback_call_cut(struct loopback_call *c, const char *why)
 void loopback_call_leave(struct loopback_call *c)
 {
         c->client_gone = true;
+        timer_stop(&c->due);
         c->faults = NULL;
         c->rq.endpoint = NULL;
         free_pieces(c);
@@ -215,6 +217,25 @@ static int64_t arrival_time(struct loopback_call *c)
         return c->last_at_ms;
 }
 
+static void is_there(struct timer *t)
+{
+        waitq_wake_all(&container_of(t, struct loopback_call, due)->client_waits);
+}
+
+/* Something for the client is on its way: it is woken once, when that arrives, and not to learn when that
+ * will be. */
+static void wake_client(struct loopback_call *c, int64_t at_ms)
+{
+        if (list_empty(&c->client_waits.waiters)) /* it will look before it waits */
+                return;
+        if (timer_running(&c->due) && c->due.at_ms <= at_ms)
+                return;
+        if (at_ms <= network_now_ms(c->net) || timer_start(c->net->loop, &c->due, at_ms, is_there) < 0)
+                waitq_wake_all(&c->client_waits);
+        else
+                timer_disown(&c->due);
+}
+
 static int call_begin(struct http_exchange *x, int status, const struct http_headers *headers)
 {
         struct loopback_call *c = (struct loopback_call *)x;
@@ -224,7 +245,8 @@ static int call_begin(struct http_exchange *x, int status, const struct http_hea
         c->status = status;
         c->head_at_ms = arrival_time(c);
         c->began = true;
-        waitq_wake_all(&c->client_waits);
+        if (c->stream) /* else the whole is waited for */
+                wake_client(c, c->head_at_ms);
         return is_gone(c) ? ERR_CLOSED : 0;
 }
 
@@ -263,7 +285,7 @@ static int call_write(struct http_exchange *x, const void *data, size_t n)
         list_append(&c->pieces, &piece->node);
         c->queued += n;
         if (c->stream)
-                waitq_wake_all(&c->client_waits);
+                wake_client(c, piece->at_ms);
         return 0;
 }
 
@@ -302,7 +324,7 @@ static int call_end(struct http_exchange *x)
         if (!c->began || c->ended)
                 return ERR_INVALID;
         c->ended = true;
-        waitq_wake_all(&c->client_waits);
+        wake_client(c, c->last_at_ms);
         return is_gone(c) ? ERR_CLOSED : 0;
 }
 

@@ -68,6 +68,7 @@ struct loopback_call {
         struct list pieces;
         size_t queued, queue_limit;
         int64_t head_at_ms, last_at_ms; /* when its head and its newest part arrive: none overtakes another */
+        struct timer due;               /* wakes the client when what it waits for arrives */
         struct error broken;            /* code != 0: what the client gets behind the pieces */
         bool stream, began, ended, client_gone, answer_lost;
 
