@@ -84,6 +84,12 @@ static int claim(const struct leader *le, json_t *lease)
         return doc_set_int(lease, "spec.leaseTransitions", transitions + (!ours && !vacant));
 }
 
+/* Not the turn's time: a process that was stopped in the middle of a turn goes on in it. */
+static int64_t clock_ms(const struct leader *le)
+{
+        return loop_now_us(le->kube->world->loop) / 1000;
+}
+
 /* Remembers when the record was first seen as it is now. */
 static int observe(struct leader *le, const json_t *lease)
 {
@@ -96,7 +102,7 @@ static int observe(struct leader *le, const json_t *lease)
                 return 0;
         mem_free(le->observed);
         le->observed = mem_strdup(b.data);
-        le->observed_at_ms = loop_now_ms(le->kube->world->loop);
+        le->observed_at_ms = clock_ms(le);
         return le->observed ? 0 : ERR_NO_MEMORY;
 }
 
@@ -115,7 +121,7 @@ static bool may_take(const struct leader *le, const json_t *lease)
 
         if (text_empty(holder) || text_equal(holder, le->options.identity))
                 return true;
-        return loop_now_ms(le->kube->world->loop) >= le->observed_at_ms + holds_ms(le, seconds);
+        return clock_ms(le) >= le->observed_at_ms + holds_ms(le, seconds);
 }
 
 static enum leader_before was_before(const struct leader *le, const json_t *lease)
@@ -325,7 +331,7 @@ int leader_regain(struct leader *le, struct error *err)
 
 bool leader_may_write(const struct leader *le)
 {
-        return loop_now_us(le->kube->world->loop) / 1000 < le->renewed_at_ms + le->options.lease_ms;
+        return clock_ms(le) < le->renewed_at_ms + le->options.lease_ms;
 }
 
 void leader_release(struct leader *le)

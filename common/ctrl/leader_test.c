@@ -440,6 +440,63 @@ static void the_holders_own_duration_is_waited_for_and_the_change_is_counted(voi
         rig_run(body_foreign);
 }
 
+/* ---- a candidate whose process is stopped in the middle of a turn ---- */
+
+struct holder {
+        struct rig *rig;
+        struct loop_process *stops; /* with the answer that tells its renewal */
+        int64_t taken_ms;           /* when it was first written; 0 = not yet */
+};
+
+/* Another's lease, renewed once and then no more: who asks is stopped with the answer in hand. */
+static void answer_as_held(void *ctx, struct http_exchange *x)
+{
+        struct holder *h = ctx;
+        bool renewed = loop_now_ms(h->rig->loop) > 1000;
+
+        if (!text_equal(x->method, "GET") && !h->taken_ms)
+                h->taken_ms = loop_now_ms(h->rig->loop);
+        http_reply(x, 200, "application/json",
+                   slice_of(arena_printf(x->arena,
+                                         "{\"metadata\":{\"name\":\"boss\",\"resourceVersion\":\"7\"},"
+                                         "\"spec\":{\"holderIdentity\":\"other\",\"leaseDurationSeconds\":%d,"
+                                         "\"renewTime\":\"2026-01-01T00:00:0%d.000000Z\"}}",
+                                         LEASE_MS / 1000, renewed)),
+                   NULL);
+        if (renewed && h->stops)
+                loop_process_stop(TAKE_PTR(h->stops));
+}
+
+static void body_stopped(struct rig *r)
+{
+        struct loop_process *process = loop_process_new(r->loop);
+        struct holder h = { .rig = r, .stops = process };
+        struct candidate b;
+        int64_t went_on_ms;
+
+        assert_int_equal(loopback_listen(r->net, "held", answer_as_held, &h), 0);
+        open_candidate(r, &b, "b");
+        r->endpoint.base_url = (char *)"https://held";
+        loop_process_add(process, b.group);
+        start(&b);
+        wait_ms(r, 2 * RETRY_MS);
+        assert_true(loop_process_stopped(process));
+        wait_ms(r, 2 * LEASE_MS);
+        loop_process_go_on(process);
+        went_on_ms = loop_now_ms(r->loop);
+        wait_ms(r, 2 * LEASE_MS);
+        assert_in_range(h.taken_ms - went_on_ms, LEASE_MS, LEASE_MS + 2 * RETRY_MS);
+        close_candidate(&b);
+        loop_process_free(process);
+        loopback_listen(r->net, "held", NULL, NULL);
+}
+
+/* What it read may have been written while it was stopped. */
+static void a_candidate_that_was_stopped_counts_from_when_it_went_on(void **state)
+{
+        rig_run(body_stopped);
+}
+
 /* ---- who it is ---- */
 
 static const char *in_a_pod(void *ctx, const char *name)
@@ -547,6 +604,7 @@ int main(void)
                 cmocka_unit_test(a_deleted_lease_is_made_again_by_its_holder),
                 cmocka_unit_test(clocks_that_differ_by_hours_change_nothing),
                 cmocka_unit_test(the_holders_own_duration_is_waited_for_and_the_change_is_counted),
+                cmocka_unit_test(a_candidate_that_was_stopped_counts_from_when_it_went_on),
                 cmocka_unit_test(a_process_has_one_identity_for_the_life_of_its_pod),
                 cmocka_unit_test(who_comes_back_under_the_same_identity_does_not_wait_for_its_own_lease),
                 cmocka_unit_test(a_renewal_is_one_request),
