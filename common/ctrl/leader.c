@@ -4,8 +4,6 @@
 #include "common/base/timefmt.h"
 #include "common/kube/connection.h"
 
-#define RELEASE_DEADLINE_MS 400
-
 static const struct kube_resource leases = { "coordination.k8s.io", "v1", "leases", "Lease", true };
 
 static const char *environment(const struct world *w, const char *name)

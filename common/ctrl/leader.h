@@ -4,6 +4,12 @@
 
 #include "common/kube/client.h"
 
+/* How long each request that gives leases back may wait for its answer. API servers aim at one second for 99
+ * of 100; of a Pod's grace period, 30 s, two requests (a leader's) or eight one after the other (who shares
+ * shards, one of which is being given up) leave nearly half for all else that ends. Who is cut off sooner
+ * costs others the rest of its lease. */
+#define RELEASE_DEADLINE_MS 2000
+
 struct leader_options {
         const char *ns, *name, *identity;
         int64_t lease_ms, renew_deadline_ms, retry_ms;

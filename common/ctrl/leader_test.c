@@ -171,6 +171,40 @@ static void a_leader_that_is_stopped_gives_the_lease_back_at_once(void **state)
         rig_run(body_release);
 }
 
+static void body_slow_release(struct rig *r)
+{
+        struct candidate a;
+
+        open_candidate(r, &a, "a");
+        start(&a);
+        wait_ms(r, 1000);
+        a.answer_ms = 1500; /* as of an API server under load */
+        a.group = fiber_group_end(a.group);
+        holder_is(r, "", 0);
+        close_candidate(&a);
+}
+
+static void body_silent_release(struct rig *r)
+{
+        struct candidate a;
+        int64_t left;
+
+        open_candidate(r, &a, "a");
+        start(&a);
+        wait_ms(r, 1000);
+        a.fate = ERR_TIMEOUT;
+        left = loop_now_ms(r->loop);
+        a.group = fiber_group_end(a.group);
+        assert_int_equal(loop_now_ms(r->loop) - left, RELEASE_DEADLINE_MS);
+        close_candidate(&a);
+}
+
+static void a_lease_is_given_back_to_a_slow_server_and_one_that_is_silent_is_not_waited_for(void **state)
+{
+        rig_run(body_slow_release);
+        rig_run(body_silent_release);
+}
+
 /* Whatever keeps a leader from renewing: it has stopped before another one can start. */
 static void expect_no_overlap(struct rig *r, int with_fate, int64_t with_answer_ms)
 {
@@ -594,6 +628,8 @@ int main(void)
                 cmocka_unit_test(one_candidate_leads_and_the_other_waits),
                 cmocka_unit_test(a_killed_leader_is_replaced_when_its_lease_has_run_out),
                 cmocka_unit_test(a_leader_that_is_stopped_gives_the_lease_back_at_once),
+                cmocka_unit_test(
+                        a_lease_is_given_back_to_a_slow_server_and_one_that_is_silent_is_not_waited_for),
                 cmocka_unit_test(a_leader_that_cannot_renew_stops_before_another_starts),
                 cmocka_unit_test(a_lease_that_lapsed_is_regained_unless_another_had_it),
                 cmocka_unit_test(a_leader_counts_from_when_it_asked_and_not_from_the_answer),

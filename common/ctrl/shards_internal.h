@@ -7,7 +7,6 @@
 
 #define SHARD_LEASE_NAME_SIZE 256
 #define SHARD_LABEL_SIZE 8
-#define RELEASE_DEADLINE_MS 400
 
 enum shard_state {
         SHARD_FREE,   /* not worked on; its lease may be ours still, and is not renewed */

@@ -384,6 +384,21 @@ RIG_TEST(a_replica_that_leaves_hands_over_within_a_retry_period, {
         close_all();
 })
 
+/* Of the thirty seconds between SIGTERM and SIGKILL in a Pod that says nothing else. */
+RIG_TEST(who_leaves_a_slow_server_gives_all_back_within_half_of_a_pods_grace_period, {
+        int64_t left;
+
+        start_replica(r, &replicas[0], "a");
+        wait_ms(r, 2000);
+        replicas[0].answer_ms = 1900;
+        left = loop_now_ms(r->loop);
+        leave(&replicas[0]);
+        assert_in_range(loop_now_ms(r->loop) - left, replicas[0].answer_ms, 15000);
+        assert_int_equal(leases_of(r, "a"), 0);
+        assert_string_equal(holder_at(r, path_of(r, "boss")), "");
+        close_all();
+})
+
 RIG_TEST(who_leaves_with_a_write_under_way_lets_its_leases_run_out, {
         start_replica(r, &replicas[0], "a");
         wait_ms(r, 2000);
@@ -759,6 +774,7 @@ int main(void)
                 cmocka_unit_test(what_is_given_up_is_released_when_what_runs_has_ended),
                 cmocka_unit_test(a_killed_replicas_shards_are_taken_once_their_leases_have_run_out),
                 cmocka_unit_test(a_replica_that_leaves_hands_over_within_a_retry_period),
+                cmocka_unit_test(who_leaves_a_slow_server_gives_all_back_within_half_of_a_pods_grace_period),
                 cmocka_unit_test(who_leaves_with_a_write_under_way_lets_its_leases_run_out),
                 cmocka_unit_test(a_replica_that_cannot_renew_stops_in_time_and_goes_on_when_nobody_took_over),
                 cmocka_unit_test(a_replica_that_was_cut_off_finds_others_in_its_place),
