@@ -335,6 +335,17 @@ static int receive(struct page_session *s, struct slice *ret, int64_t deadline)
         return code;
 }
 
+/* The token may be good. */
+static void end_too_late(struct page_session *s)
+{
+        char why[124]; /* of a close frame */
+
+        snprintf(why, sizeof(why),
+                 "your browser's token did not come within %d s, as over a slow line: it is tried again",
+                 PAGE_TOKEN_MS / 1000);
+        session_end(s, PAGE_CLOSE_BUSY, why);
+}
+
 static int greet(struct page_session *s)
 {
         AUTO_JSON json_t *message = NULL;
@@ -342,7 +353,7 @@ static int greet(struct page_session *s)
         int code = receive(s, &text, loop_now_ms(s->loop) + PAGE_TOKEN_MS);
 
         if (code == ERR_TIMEOUT)
-                session_end(s, PAGE_CLOSE_BAD_TOKEN, "no token came in time");
+                end_too_late(s);
         TRY(code);
         if (doc_parse(text, &message, NULL) < 0 || !json_object_get(message, "token")) {
                 session_end(s, PAGE_CLOSE_BAD_TOKEN, "the first message is the token");
