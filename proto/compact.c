@@ -29,15 +29,15 @@ static const char *copy_bytes(struct copier *c, const char *s, size_t n, size_t 
         return c->block + at;
 }
 
-static void copy_string(struct copier *c, const char *s, const char **ret)
+static inline void copy_string(struct copier *c, const char *s, const char **ret)
 {
         if (!s)
                 return;
         bool borrowed = c->own->lo && (s < c->own->lo || s >= c->own->hi);
-        if (!borrowed) {
-                size_t n = strlen(s);
-                s = copy_bytes(c, s, n, n + 1);
-        }
+        if (borrowed) /* the plain copy has it */
+                return;
+        size_t n = strlen(s);
+        s = copy_bytes(c, s, n, n + 1);
         if (c->block)
                 *ret = s;
 }
@@ -87,6 +87,8 @@ static bool array_shared(const struct copier *c, const struct field *f, const st
 static void copy_list(struct copier *c, const struct field *f, const struct any_list *from,
                       struct any_list *to)
 {
+        if (!from->n && !c->block)
+                return;
         size_t size = field_element_size(f);
         if (array_shared(c, f, from, size))
                 return;
@@ -135,6 +137,11 @@ static void copy_pointers(struct copier *c, const struct type *t, const void *fr
                 const void *source = field_at(f, from);
                 void *target = to ? (char *)to + f->offset : NULL;
                 switch (f->type) {
+                case FIELD_BOOL:
+                case FIELD_FLAG:
+                case FIELD_INT:
+                case FIELD_TIME:
+                        break;
                 case FIELD_STRING:
                 case FIELD_INTERNED:
                         copy_string(c, *(const char *const *)source, target);
@@ -152,7 +159,7 @@ static void copy_pointers(struct copier *c, const struct type *t, const void *fr
                 default:
                         if (f->flags & FIELD_APART)
                                 copy_list_apart(c, f, *(void *const *)source, target);
-                        else if (field_is_list(f))
+                        else
                                 copy_list(c, f, source, target);
                 }
         }

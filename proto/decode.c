@@ -353,7 +353,8 @@ static bool shares_value(const struct decoder *d, const struct path *path)
                 ANNOTATION_OVERRIDE_SNAPSHOT_HASH,
                 ANNOTATION_CLUSTER_OVERRIDE_SNAPSHOT_HASH,
         };
-        return d->interns && d->intern_keys && text_in(path->key, keys, ARRAY_LEN(keys));
+        return d->interns && d->intern_keys && strchr(path->key, '/') &&
+               text_in(path->key, keys, ARRAY_LEN(keys));
 }
 
 /* One value of a map. The key is already there; the value lies behind it. Null drops the entry. */
@@ -399,9 +400,10 @@ static int decode_map(struct decoder *d, const struct field *f, const struct pat
                 if (dropped)
                         memset(entry, 0, size), ret->n--;
         }
-        if (!sorted_by_key(ret, size))
+        bool sorted = sorted_by_key(ret, size);
+        if (!sorted)
                 qsort(ret->at, ret->n, size, by_key);
-        if (!sorted_by_key(ret, size))
+        if (!sorted && !sorted_by_key(ret, size))
                 return decode_wrong(d, path, "has a key twice");
         share_array(d, f, ret);
         return 0;
@@ -495,15 +497,18 @@ static int decode_field(struct decoder *d, const struct field *f, const struct p
         return decode_token(d, f, path, t, at);
 }
 
+/* `key` is not empty. */
 static int compare_name(struct slice key, const char *name)
 {
-        int order = strncmp(name, key.data, key.len);
+        int order = (unsigned char)name[0] - (unsigned char)key.data[0];
+        if (order == 0)
+                order = strncmp(name, key.data, key.len);
         return order ? order : name[key.len] != '\0';
 }
 
 static const struct field *find_field(const struct type *t, struct slice key)
 {
-        size_t low = 0, high = t->n_fields;
+        size_t low = 0, high = key.len ? t->n_fields : 0;
         while (low < high) {
                 size_t middle = (low + high) / 2;
                 int order = compare_name(key, t->fields[middle].name);
@@ -515,6 +520,17 @@ static const struct field *find_field(const struct type *t, struct slice key)
                         high = middle;
         }
         return NULL;
+}
+
+/* Texts are mostly written in the order of the table: `next` is the place behind the field before. */
+static const struct field *find_next_field(const struct type *t, struct slice key, size_t *next)
+{
+        const struct field *f = *next < t->n_fields ? &t->fields[*next] : NULL;
+        if (!f || !key.len || compare_name(key, f->name) != 0)
+                f = find_field(t, key);
+        if (f)
+                *next = (size_t)(f - t->fields) + 1;
+        return f;
 }
 
 static void clear_struct(const struct type *t, void *at)
@@ -535,12 +551,26 @@ static void share_message(struct decoder *d, struct condition *c)
                 c->message = shared;
 }
 
-/* Keys with escapes are none of ours: fields' names are plain. */
-static int decode_member(struct decoder *d, const struct type *t, const struct path *path, void *base)
+/* What others write of who wrote what is long, is in all objects and is kept of none: its end alone counts.
+ */
+static bool is_managed_fields(const struct decoder *d, const struct type *t)
 {
-        const struct field *f = d->scan.escaped ? NULL : find_field(t, d->scan.text);
+        return t == &meta_wire_type && slice_is(d->scan.text, "managedFields");
+}
+
+static int skip_member(struct decoder *d, const struct type *t)
+{
+        int code = is_managed_fields(d, t) ? scan_skip_unchecked(&d->scan, NULL) : scan_skip(&d->scan, NULL);
+        return code < 0 ? decode_failed(d) : 0;
+}
+
+/* Keys with escapes are none of ours: fields' names are plain. */
+static int decode_member(struct decoder *d, const struct type *t, const struct path *path, void *base,
+                         size_t *next)
+{
+        const struct field *f = d->scan.escaped ? NULL : find_next_field(t, d->scan.text, next);
         if (!f)
-                return scan_skip(&d->scan, NULL) < 0 ? decode_failed(d) : 0;
+                return skip_member(d, t);
         struct path at = { path, f->name, 0 };
         return decode_field(d, f, &at, (char *)base + f->offset);
 }
@@ -548,6 +578,7 @@ static int decode_member(struct decoder *d, const struct type *t, const struct p
 /* The members of an object whose { was just read. */
 static int decode_struct(struct decoder *d, const struct type *t, const struct path *path, void *ret)
 {
+        size_t next = 0;
         clear_struct(t, ret);
         for (;;) {
                 enum scan_token token = scan_next(&d->scan);
@@ -555,7 +586,7 @@ static int decode_struct(struct decoder *d, const struct type *t, const struct p
                         break;
                 if (token != SCAN_KEY)
                         return decode_failed(d);
-                TRY(decode_member(d, t, path, ret));
+                TRY(decode_member(d, t, path, ret, &next));
         }
         if (t == &condition_type)
                 share_message(d, ret);
@@ -620,11 +651,12 @@ static int decode_top_member(struct decoder *d, const struct kind *kind, struct 
 {
         if (scan_key_is(&d->scan, "metadata"))
                 return decode_meta(d, &o->meta);
-        if (!find_field(kind->root, d->scan.text) && scan_key_is(&d->scan, "apiVersion"))
+        if (scan_key_is(&d->scan, "apiVersion") && !find_field(kind->root, d->scan.text))
                 return check_identity(d, "apiVersion", kind->api_version);
-        if (!find_field(kind->root, d->scan.text) && scan_key_is(&d->scan, "kind"))
+        if (scan_key_is(&d->scan, "kind") && !find_field(kind->root, d->scan.text))
                 return check_identity(d, "kind", kind->kind);
-        return decode_member(d, kind->root, NULL, o);
+        size_t next = 0;
+        return decode_member(d, kind->root, NULL, o, &next);
 }
 
 int decode_object(struct decoder *d, const struct kind *kind, struct object **ret)

@@ -217,11 +217,21 @@ static int watch_type_of(struct decoder *d, enum watch_type *ret, bool *ret_erro
 struct watch_event {
         enum watch_type type;
         bool has_type, is_error;
+        struct object *decoded; /* in the decoder's arena; NULL: `object` is its text */
         struct slice object;
 };
 
-/* The object's text is checked by who decodes it. */
-static int read_event(struct decoder *d, struct watch_event *ret)
+static int read_object(struct decoder *d, const struct kind *kind, struct watch_event *ret)
+{
+        if (!kind || !ret->has_type || ret->is_error)
+                return scan_skip_unchecked(&d->scan, &ret->object) < 0 ? decode_failed(d) : 0;
+        int code = decode_object(d, kind, &ret->decoded);
+        return code < 0 ? (error_wrap(d->err, "%s", kind->kind), code) : 0;
+}
+
+/* With a kind the object is decoded where it stands, if its type came before it, as it does. Otherwise its
+ * text is checked by who decodes it. */
+static int read_event(struct decoder *d, const struct kind *kind, struct watch_event *ret)
 {
         struct scanner *s = &d->scan;
         enum scan_token t = scan_next(s);
@@ -232,13 +242,15 @@ static int read_event(struct decoder *d, struct watch_event *ret)
                 if (scan_key_is(s, "type")) {
                         TRY(watch_type_of(d, &ret->type, &ret->is_error));
                         ret->has_type = true;
-                } else if (scan_skip_unchecked(s, scan_key_is(s, "object") ? &ret->object : NULL) < 0) {
+                } else if (scan_key_is(s, "object")) {
+                        TRY(read_object(d, kind, ret));
+                } else if (scan_skip_unchecked(s, NULL) < 0) {
                         return decode_failed(d);
                 }
         }
         if (t != SCAN_OBJECT_END || scan_next(s) != SCAN_END)
                 return decode_failed(d);
-        if (!ret->has_type || !ret->object.data)
+        if (!ret->has_type || !(ret->object.data || ret->decoded))
                 return error_set(d->err, ERR_INVALID, "watch event: lacks type or object");
         return 0;
 }
@@ -247,13 +259,20 @@ int object_decode_watch_event(const struct kind *kind, struct slice line, enum d
                               struct intern_table *interns, enum watch_type *ret_type, struct object **ret,
                               struct error *err)
 {
-        struct decoder d = { .err = err };
+        AUTO_ARENA struct arena scratch = ARENA_INIT;
+        struct decoder d;
         struct watch_event event = { 0 };
-        scan_init(&d.scan, line);
-        TRY(read_event(&d, &event));
+        TRY(decoder_init(&d, line, flags, interns, &scratch, err));
+        TRY(read_event(&d, kind, &event));
         if (event.is_error)
                 return object_decode_status(event.object, err);
-        TRY(object_decode(kind, event.object, flags, interns, ret, err));
+        if (event.decoded) {
+                struct owned own = decoder_owned(&d);
+                if (!(*ret = object_compact(event.decoded, &own, NULL)))
+                        return error_no_memory(err);
+        } else {
+                TRY(object_decode(kind, event.object, flags, interns, ret, err));
+        }
         *ret_type = event.type;
         return 0;
 }
@@ -264,10 +283,66 @@ int object_decode_watch_identity(const struct kind *kind, struct slice line, enu
         struct decoder d = { .err = err };
         struct watch_event event = { 0 };
         scan_init(&d.scan, line);
-        TRY(read_event(&d, &event));
+        TRY(read_event(&d, NULL, &event));
         if (event.is_error)
                 return object_decode_status(event.object, err);
         TRY(decode_identity(kind, event.object, ret, err));
         *ret_type = event.type;
         return 0;
+}
+
+/* ---- a glance at one ---- */
+
+static bool is_key(struct scanner *s, const char *key)
+{
+        return scan_next(s) == SCAN_KEY && !s->escaped && slice_is(s->text, key);
+}
+
+static bool glance_text(struct scanner *s, struct slice *ret)
+{
+        if (scan_next(s) != SCAN_STRING || s->escaped)
+                return false;
+        *ret = s->text;
+        return true;
+}
+
+/* The members of the metadata, as far as they are needed. */
+static bool glance_metadata(struct scanner *s, struct watch_glance *g)
+{
+        if (scan_next(s) != SCAN_OBJECT)
+                return false;
+        for (;;) {
+                enum scan_token t = scan_next(s);
+                if (t != SCAN_KEY || s->escaped)
+                        return t == SCAN_OBJECT_END;
+                struct slice *to = slice_is(s->text, "resourceVersion") ? &g->version
+                                   : slice_is(s->text, "name")          ? &g->name
+                                   : slice_is(s->text, "namespace")     ? &g->ns
+                                                                        : NULL;
+                if (to ? !glance_text(s, to) : scan_skip_unchecked(s, NULL) < 0)
+                        return false;
+                if (g->version.len && (g->type == WATCH_BOOKMARK || (g->name.len && g->ns.len)))
+                        return true;
+        }
+}
+
+bool object_glance_watch_event(struct slice line, struct watch_glance *ret)
+{
+        struct decoder d = { 0 };
+        struct scanner *s = &d.scan;
+        bool is_error;
+        *ret = (struct watch_glance){ 0 };
+        scan_init(s, line);
+        if (scan_next(s) != SCAN_OBJECT || !is_key(s, "type") ||
+            watch_type_of(&d, &ret->type, &is_error) < 0 || is_error || !is_key(s, "object") ||
+            scan_next(s) != SCAN_OBJECT)
+                return false;
+        while (scan_next(s) == SCAN_KEY && !s->escaped) {
+                if (slice_is(s->text, "metadata"))
+                        return glance_metadata(s, ret) && ret->version.len &&
+                               (ret->name.len || ret->type == WATCH_BOOKMARK);
+                if (scan_skip_unchecked(s, NULL) < 0)
+                        return false;
+        }
+        return false;
 }

@@ -365,6 +365,57 @@ static void an_event_that_cannot_be_decoded_tells_its_identity(void **state)
         assert_int_equal(mem_live_count(), 0);
 }
 
+static void expect_glance(const char *text, enum watch_type type, const char *ns, const char *name,
+                          const char *version)
+{
+        struct watch_glance g;
+        assert_true(object_glance_watch_event(slice_of(text), &g));
+        assert_int_equal(g.type, type);
+        assert_true(slice_is(g.ns, ns));
+        assert_true(slice_is(g.name, name));
+        assert_true(slice_is(g.version, version));
+}
+
+static void a_glance_at_an_event_tells_what_it_is_about(void **state)
+{
+        expect_glance("{\"type\":\"MODIFIED\",\"object\":{\"kind\":\"Work\",\"metadata\":{\"name\":\"w\","
+                      "\"namespace\":\"n\",\"labels\":{\"resourceVersion\":\"1\",\"name\":\"x\"},"
+                      "\"resourceVersion\":\"9\",\"managedFields\":[{\"a\":\"}\"}]},\"spec\":5}}",
+                      WATCH_MODIFIED, "n", "w", "9");
+        expect_glance("{\"type\":\"ADDED\",\"object\":{\"spec\":{\"metadata\":{\"name\":\"x\"}},\"metadata\":"
+                      "{\"resourceVersion\":\"9\",\"uid\":\"u\",\"name\":\"w\"}}}",
+                      WATCH_ADDED, "", "w", "9");
+        expect_glance("{\"type\":\"DELETED\",\"object\":{\"metadata\":{\"name\":\"w\",\"resourceVersion\":"
+                      "\"9\"}}}",
+                      WATCH_DELETED, "", "w", "9");
+        expect_glance("{\"type\":\"BOOKMARK\",\"object\":{\"metadata\":{\"resourceVersion\":\"9\"}}}",
+                      WATCH_BOOKMARK, "", "", "9");
+}
+
+static void what_a_glance_cannot_tell_is_left_to_decoding(void **state)
+{
+        static const char *const texts[] = {
+                "",
+                "{\"type\":\"MODIFIED\"}",
+                "{\"type\":\"ERROR\",\"object\":{\"metadata\":{\"name\":\"w\",\"resourceVersion\":\"9\"}}}",
+                "{\"object\":{\"metadata\":{\"name\":\"w\",\"resourceVersion\":\"9\"}},\"type\":\"ADDED\"}",
+                "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"resourceVersion\":\"9\"}}}",
+                "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"w\"}}}",
+                "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"w\",\"resourceVersion\":9}}}",
+                "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"\\u0077\",\"resourceVersion\":"
+                "\"9\"}}}",
+                "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"n\\u0061me\":\"w\",\"resourceVersion\":"
+                "\"9\"}}}",
+                "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"w\",\"resourceVersion\":\"9\"",
+                "{\"type\":\"BOOKMARK\",\"object\":{\"metadata\":{\"resourceVersion\":\"\"}}}",
+                "{\"type\":\"BOOKMARK\",\"object\":{\"spec\":{}}}",
+        };
+        for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+                struct watch_glance g;
+                assert_false(object_glance_watch_event(slice_of(texts[i]), &g));
+        }
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -380,6 +431,8 @@ int main(void)
                 cmocka_unit_test(a_watch_event_tells_its_type_and_object),
                 cmocka_unit_test(a_watch_error_is_the_error_its_status_tells),
                 cmocka_unit_test(what_is_no_event_is_refused),
+                cmocka_unit_test(a_glance_at_an_event_tells_what_it_is_about),
+                cmocka_unit_test(what_a_glance_cannot_tell_is_left_to_decoding),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -212,6 +212,14 @@ int object_decode_watch_event(const struct kind *kind, struct slice line, enum d
  * resourceVersion. Fails where even those cannot be told. */
 int object_decode_watch_identity(const struct kind *kind, struct slice line, enum watch_type *ret_type,
                                  struct object **ret, struct error *err);
+/* What a line of a watch is about: slices of it. `ns` is empty where there is none. */
+struct watch_glance {
+        enum watch_type type;
+        struct slice ns, name, version;
+};
+/* Reads no more of the line than tells that; of a BOOKMARK, that is its version alone. The rest is not
+ * checked. False: it has to be decoded, as an ERROR has, or what is not written as API servers write it. */
+bool object_glance_watch_event(struct slice line, struct watch_glance *ret);
 /* Error of a Kubernetes Status given as JSON text: code by its `code` and `reason`, text from its `message`.
  */
 int object_decode_status(struct slice json, struct error *err);

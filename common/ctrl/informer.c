@@ -218,6 +218,25 @@ static bool is_outdated(const struct informer *i, const struct object *held, con
         return held && version && version < resource_version_number(held) && !i->server_went_back;
 }
 
+bool informer_has_version(const struct informer *i, struct slice ns, struct slice name, struct slice version)
+{
+        char key[KEY_OWN_BYTES];
+        size_t before = ns.len ? ns.len + 1 : 0;
+        CLEANUP(unref_object) const struct object *held = NULL;
+        const struct kept *kept;
+
+        if (before + name.len > sizeof(key))
+                return false;
+        if (ns.len) {
+                memcpy(key, ns.data, ns.len);
+                key[ns.len] = '/';
+        }
+        memcpy(key + before, name.data, name.len);
+        kept = map_get_n(&i->objects, key, before + name.len);
+        held = kept ? kept_object(i, kept, STOWED_WITHOUT_DETAIL) : NULL;
+        return held && held->meta.resource_version && slice_is(version, held->meta.resource_version);
+}
+
 int informer_apply(struct informer *i, struct object *o, bool initial)
 {
         AUTO_KEY struct key key = KEY_EMPTY;
@@ -324,6 +343,7 @@ void informer_observe(struct informer *i, const struct object *o)
                 return;
         if (!map_has(&i->objects, key.text) && version <= i->high_water)
                 return;
+        i->observed = MAX(i->observed, version);
         informer_apply(i, (struct object *)o, false);
 }
 

@@ -48,6 +48,7 @@ struct informer {
         uint64_t lists; /* that have ended */
         size_t bytes;
         uint64_t high_water;     /* newest resourceVersion seen in list or watch */
+        uint64_t observed;       /* newest one of answers to own writes */
         struct listing *listing; /* the list that is running (reflector.c), NULL if none */
         bool follows;            /* see informer_follows() */
         struct parts parts;
@@ -68,6 +69,9 @@ const struct object *kept_object(const struct informer *i, const struct kept *k,
 
 /* How the reflector feeds the cache. apply() takes a reference of its own. */
 int informer_apply(struct informer *i, struct object *o, bool initial);
+/* Just this version of the object is held: what a watch tells of it changes nothing. May be false although.
+ */
+bool informer_has_version(const struct informer *i, struct slice ns, struct slice name, struct slice version);
 /* `last`: its last state, NULL = as it is held. 0, or ERR_NO_MEMORY and it is still held. */
 int informer_forget(struct informer *i, const char *key, const struct object *last, bool initial);
 /* A deletion that the watch tells of; `decoded`: `o` is the object's last state, else only its identity. 0 or

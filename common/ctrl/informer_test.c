@@ -1,5 +1,6 @@
 /* The cache of one kind: what it holds, and what it tells. */
 #include "common/ctrl/informer_test.h"
+#include "common/ctrl/metrics.h"
 
 static void body_follow(struct fixture *f)
 {
@@ -260,6 +261,40 @@ static void own_writes_are_seen_at_once_and_never_twice_nor_after_deletion(void 
         with_informer(body_observe);
 }
 
+/* Who read the event would find that it cannot be decoded. */
+static void body_answered(struct fixture *f)
+{
+        static const char *const values[] = { "memberclusters" };
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        struct object *o;
+
+        f->metrics = metrics_new(METRIC_OF_BOTH);
+        put(&f->server, "a");
+        open_informer(f);
+        o = make("b", ++f->server.version, &arena);
+        informer_observe(f->informer, o);
+        object_unref(o);
+        say(&f->server, "ADDED", "b", &(struct entry){ f->server.version, 1, .odd = true });
+        settle(f);
+        expect_seen(f, "+a +b ");
+        assert_int_equal((int)metric_value(f->metrics, METRIC_UNDECODABLE, values), 0);
+        f->server.cut = true;
+        waitq_wake_all(&f->server.changed);
+        settle(f);
+        settle(f);
+        assert_int_equal(f->server.watched_from, f->server.version);
+        say(&f->server, "MODIFIED", "b", &(struct entry){ ++f->server.version, 1, .odd = true });
+        settle(f);
+        assert_int_equal((int)metric_value(f->metrics, METRIC_UNDECODABLE, values), 1);
+        f->informer = informer_stop(f->informer);
+        f->metrics = metrics_free(f->metrics);
+}
+
+static void what_the_answer_to_an_own_write_told_is_not_read_again(void **state)
+{
+        with_informer(body_answered);
+}
+
 static void body_refresh(struct fixture *f)
 {
         put(&f->server, "a");
@@ -515,6 +550,7 @@ int main(void)
                 cmocka_unit_test(a_late_answer_during_a_list_does_not_bring_back_what_was_deleted),
                 cmocka_unit_test(indexes_follow_adds_changes_and_deletes),
                 cmocka_unit_test(own_writes_are_seen_at_once_and_never_twice_nor_after_deletion),
+                cmocka_unit_test(what_the_answer_to_an_own_write_told_is_not_read_again),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,15 +35,23 @@ struct reflector {
         struct error err;
 };
 
-static void set_version(struct reflector *r, const char *version)
+static void set_version_of(struct reflector *r, struct slice version)
 {
-        char *copy = text_empty(version) ? NULL : mem_strdup(version);
         uint64_t number;
 
-        mem_free(r->version);
-        r->version = copy; /* no memory: list again, which is always right */
-        if (copy && text_parse_u64(copy, &number) && number > r->i->high_water)
+        if (r->version && strlen(r->version) == version.len) { /* mostly: they grow one by one */
+                memcpy(r->version, version.data, version.len);
+        } else {
+                mem_free(r->version); /* no memory: list again, which is always right */
+                r->version = version.len ? mem_strndup(version.data, version.len) : NULL;
+        }
+        if (r->version && text_parse_u64(r->version, &number) && number > r->i->high_water)
                 r->i->high_water = number;
+}
+
+static void set_version(struct reflector *r, const char *version)
+{
+        set_version_of(r, slice_of(or_empty(version)));
 }
 
 static void beside_begin(struct reflector *r, const char *version);
@@ -307,14 +315,34 @@ static int handle_undecodable(struct reflector *r, struct slice line, int why)
         return code;
 }
 
+/* Only then a glance at the line is worth its while: it is a bookmark, as servers write it, or answers to own
+ * writes were faster than the watch. */
+static bool may_be_known(const struct informer *i, struct slice line)
+{
+        return i->observed > i->high_water || slice_starts_with(line, "{\"type\":\"BOOKMARK\"");
+}
+
+/* It tells of nothing but a version. */
+static bool is_known(const struct informer *i, const struct watch_glance *g)
+{
+        return g->type == WATCH_BOOKMARK ||
+               (g->type != WATCH_DELETED && informer_has_version(i, g->ns, g->name, g->version));
+}
+
 static int handle_event(struct reflector *r, struct slice line)
 {
         struct informer *i = r->i;
+        struct watch_glance glance;
         enum watch_type type;
         struct object *o = NULL;
-        int code = object_decode_watch_event(i->options.kind, line, i->options.flags, i->options.interns,
-                                             &type, &o, &r->err);
+        int code;
 
+        if (may_be_known(i, line) && object_glance_watch_event(line, &glance) && is_known(i, &glance)) {
+                set_version_of(r, glance.version);
+                return 0;
+        }
+        code = object_decode_watch_event(i->options.kind, line, i->options.flags, i->options.interns, &type,
+                                         &o, &r->err);
         if (code == ERR_INVALID || code == ERR_LIMIT)
                 return handle_undecodable(r, line, code);
         if (code < 0)

@@ -24,15 +24,20 @@ struct follower {
 
 /* ---- one watch stream ---- */
 
-static int remember_version(struct follower *r, const char *version)
+static int remember_version_of(struct follower *r, struct slice version)
 {
-        char *copy = mem_strdup(version ? version : "");
+        char *copy = mem_strndup(version.data, version.len);
 
         if (!copy)
                 return ERR_NO_MEMORY;
         mem_free(r->version);
         r->version = copy;
         return 0;
+}
+
+static int remember_version(struct follower *r, const char *version)
+{
+        return remember_version_of(r, slice_of(or_empty(version)));
 }
 
 static void show_undecodable(struct follower *r, const struct object *id, bool deleted,
@@ -64,10 +69,13 @@ static int handle_undecodable(struct follower *r, struct slice line, int code, s
 
 static int handle_line(struct follower *r, struct slice line, struct error *err)
 {
+        struct watch_glance glance;
         enum watch_type type;
         struct object *o = NULL;
         int result;
 
+        if (slice_starts_with(line, "{\"type\":\"BOOKMARK\"") && object_glance_watch_event(line, &glance))
+                return remember_version_of(r, glance.version) < 0 ? error_no_memory(err) : 0;
         result = object_decode_watch_event(r->o.kind, line, DECODE_PROJECTION, NULL, &type, &o, err);
         if (result == ERR_INVALID || result == ERR_LIMIT)
                 return handle_undecodable(r, line, result, err);
