@@ -45,8 +45,9 @@ static bool equal_meta(const struct object_meta *a, const struct object_meta *b)
                equal_owners(a, b);
 }
 
-/* What changed, as a mask of enum watch_on. */
-static unsigned changes(const struct informer_event *e)
+/* What changed, as a mask of enum watch_on: of `on`, and of what tells how urgent it is. Comparing statuses
+ * takes longest, and most who look at an event do not ask for it. */
+static unsigned changes(const struct informer_event *e, unsigned on)
 {
         const struct object_meta *old = e->old ? &e->old->meta : NULL, *now = &e->now->meta;
         unsigned mask = 0;
@@ -60,13 +61,14 @@ static unsigned changes(const struct informer_event *e)
                 mask |= ON_VERSION;
         if (old->deletion_ms != now->deletion_ms)
                 mask |= ON_DELETION;
-        if (!equal_meta(old, now))
+        if ((on & ON_META) && !equal_meta(old, now))
                 mask |= ON_META;
         if (old->generation != now->generation || !text_equal(old->uid, now->uid))
                 mask |= ON_SPEC;
         if (now->generation == 0 && !object_equal_part(e->old, e->now, OBJECT_META_SPEC))
                 mask |= ON_SPEC; /* kinds without generations */
-        if (e->now->kind->has_status && !object_equal_part(e->old, e->now, OBJECT_STATUS))
+        if ((on & ON_STATUS) && !(mask & on) && e->now->kind->has_status &&
+            !object_equal_part(e->old, e->now, OBJECT_STATUS))
                 mask |= ON_STATUS;
         return mask;
 }
@@ -108,7 +110,7 @@ static enum queue_priority class_of(const struct watch *w, const struct informer
 void frame_handle_event(void *running_watch, const struct informer_event *e)
 {
         const struct running_watch *w = running_watch;
-        unsigned changed = w->watch->on ? changes(e) : 0;
+        unsigned changed = w->watch->on ? changes(e, w->watch->on) : 0;
         struct emission em = { .running = w->running, .about = e->now };
 
         /* While a shard comes it is no event but what the cache holds, and keys of others are dropped. */
