@@ -16,14 +16,27 @@ static void host_of(const char *url, char ret[HOST_SIZE])
         const char *begin = strstr(or_empty(url), "://");
 
         begin = begin ? begin + 3 : or_empty(url);
-        snprintf(ret, HOST_SIZE, "%.*s", (int)MIN(strcspn(begin, "/"), (size_t)HOST_SIZE - 1), begin);
+        size_t n = MIN(strcspn(begin, "/"), (size_t)HOST_SIZE - 1);
+        memcpy(ret, begin, n);
+        ret[n] = '\0';
+}
+
+/* With every request: statuses have three digits, or there is none. */
+static const char *status_text(int status, char ret[24])
+{
+        if (status < 100 || status > 999)
+                return log_int(ret, status);
+        for (int i = 2; i >= 0; i--, status /= 10)
+                ret[i] = (char)('0' + status % 10);
+        ret[3] = '\0';
+        return ret;
 }
 
 void frame_count_request(struct metrics *m, const struct kube_counted *c)
 {
         const char *resource = c->resource[0] == '/' ? "raw" : c->resource;
         char host[HOST_SIZE], number[24];
-        const char *code = log_int(number, c->status);
+        const char *code = status_text(c->status, number);
 
         host_of(c->endpoint->base_url, host);
         metric_add(m, METRIC_API_REQUESTS, 1, (const char *const[]){ c->verb, resource, code });

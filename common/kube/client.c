@@ -30,25 +30,31 @@ static int check_scope(const struct kube_resource *r, const char *ns, const char
                          r->plural, name ? name : "", ns);
 }
 
+static void add_step(struct buf *b, const char *step)
+{
+        buf_append_char(b, '/');
+        buf_append_str(b, step);
+}
+
 int kube_path(struct buf *b, const struct kube_resource *r, const char *ns, const char *name, const char *sub)
 {
         if (!scope_fits(r, ns, name != NULL))
                 return b->failed = ERR_INVALID;
-        if (text_empty(r->group))
-                buf_printf(b, "/api/%s", r->version);
-        else
-                buf_printf(b, "/apis/%s/%s", r->group, r->version);
+        buf_append_str(b, text_empty(r->group) ? "/api" : "/apis");
+        if (!text_empty(r->group))
+                add_step(b, r->group);
+        add_step(b, r->version);
         if (!text_empty(ns)) {
                 buf_append_str(b, "/namespaces/");
                 http_escape(b, ns);
         }
-        buf_printf(b, "/%s", r->plural);
+        add_step(b, r->plural);
         if (name) {
                 buf_append_char(b, '/');
                 http_escape(b, name);
         }
         if (sub)
-                buf_printf(b, "/%s", sub);
+                add_step(b, sub);
         return b->failed;
 }
 
@@ -250,7 +256,8 @@ static void add_query(struct buf *b, const char *name, const char *value)
         if (!value)
                 return;
         buf_append_char(b, strchr(b->data, '?') ? '&' : '?');
-        buf_printf(b, "%s=", name);
+        buf_append_str(b, name);
+        buf_append_char(b, '=');
         http_escape(b, value);
 }
 
