@@ -408,15 +408,46 @@ static const char *joined_status(const struct member_cluster_status *s)
         return c ? c->status : "";
 }
 
+static int own_conditions(struct condition_list *l, struct arena *arena)
+{
+        if (l->n && !(l->at = arena_memdup(arena, l->at, l->n * sizeof(l->at[0]))))
+                return ERR_NO_MEMORY;
+        return 0;
+}
+
+static int own_agents(struct agent_status_list *l, struct arena *arena)
+{
+        if (l->n && !(l->at = arena_memdup(arena, l->at, l->n * sizeof(l->at[0]))))
+                return ERR_NO_MEMORY;
+        for (uint32_t i = 0; i < l->n; i++)
+                TRY(own_conditions(&l->at[i].conditions, arena));
+        return 0;
+}
+
+/* With a status of its own as far as what follows changes it in place; the rest is the member's. */
+static struct member_cluster *with_own_status(const struct member_cluster *m, struct arena *arena)
+{
+        struct member_cluster *own = arena_memdup(arena, m, sizeof(*m));
+
+        if (!own)
+                return NULL;
+        own->object.refs = own->object.block_size = 0;
+        own->status = m->status ? arena_memdup(arena, m->status, sizeof(*m->status))
+                                : ARENA_NEW(arena, struct member_cluster_status);
+        return own->status && own_conditions(&own->status->conditions, arena) == 0 &&
+                               own_agents(&own->status->agent_status, arena) == 0
+                       ? own
+                       : NULL;
+}
+
 struct member_cluster *member_with_status(struct arena *arena, const struct member_status_input *in,
                                           enum joined *ret)
 {
-        struct member_cluster *wanted = (struct member_cluster *)object_copy(&in->member->object, arena);
+        struct member_cluster *wanted = with_own_status(in->member, arena);
         struct building b = { .arena = arena, .in = in, .generation = in->member->object.meta.generation };
         const char *joined;
 
-        if (!wanted ||
-            (!wanted->status && !(wanted->status = ARENA_NEW(arena, struct member_cluster_status))))
+        if (!wanted)
                 return NULL;
         b.s = wanted->status;
         if (in->ready && put(&b, CONDITION_READY_TO_JOIN, "True", REASON_READY_TO_JOIN,

@@ -45,9 +45,13 @@ static void tell(struct pass *s, const char *type, const char *reason, const cha
 
 static int ensure_finalizer(struct pass *s)
 {
-        struct object *wanted = object_copy(&s->member->object, s->rc->arena);
+        struct object *wanted;
         const struct object *stored;
 
+        if (object_has_finalizer(&s->member->object, FINALIZER_MEMBER_CLUSTER) &&
+            text_equal(label_of(&s->member->object, LABEL_MEMBER_NAME), s->rc->name))
+                return 0;
+        wanted = object_copy(&s->member->object, s->rc->arena);
         if (!wanted || object_add_finalizer(wanted, FINALIZER_MEMBER_CLUSTER, s->rc->arena) < 0 ||
             set_label(wanted, LABEL_MEMBER_NAME, s->rc->name, s->rc->arena) < 0)
                 return error_no_memory(s->rc->err);
