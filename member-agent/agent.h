@@ -87,6 +87,11 @@ bool agent_made(const struct member_agent *a, const struct object *applied_work)
 /* Puts the answer of an own write into a cache, as a projection. */
 int agent_observe(struct member_agent *a, struct informer *i, const struct object *answer, struct error *err);
 
+/* kube_patch_diff() for who needs nothing of the answer but that the cache has it. */
+int agent_patch_diff(struct member_agent *a, struct kube_client *k, struct informer *i,
+                     const struct object *now, const struct object *wanted, enum object_part part,
+                     struct error *err);
+
 /* Puts a Work on the applier's queue. */
 void agent_enqueue_work(struct member_agent *a, const char *work, enum queue_priority priority);
 /* Those of the hub, of the state file, and those that only an AppliedWork of ours tells of. */

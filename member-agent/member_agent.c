@@ -60,6 +60,22 @@ int agent_observe(struct member_agent *a, struct informer *i, const struct objec
         return 0;
 }
 
+int agent_patch_diff(struct member_agent *a, struct kube_client *k, struct informer *i,
+                     const struct object *now, const struct object *wanted, enum object_part part,
+                     struct error *err)
+{
+        const struct kube_block_options b = { informer_flags(i), a->interns };
+        struct object *block;
+
+        TRY(kube_patch_diff_block(k, now, wanted, part, &b, &block, err));
+        if (!block) /* there was no difference */
+                return informer_get(i, now->meta.ns, now->meta.name) == now ? 0
+                                                                            : agent_observe(a, i, now, err);
+        informer_observe(i, block);
+        object_unref(block);
+        return 0;
+}
+
 void agent_enqueue_work(struct member_agent *a, const char *work, enum queue_priority priority)
 {
         struct arena arena AUTO_ARENA = ARENA_INIT;

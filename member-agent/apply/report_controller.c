@@ -51,7 +51,6 @@ int report_write(struct pass *p, const struct source *s, struct work_status *sta
 {
         struct work_status any = { 0 };
         struct work now = { .status = told_before(s, &any) }, wanted = { .status = status };
-        struct object *answer = NULL;
         int r;
 
         now.object = wanted.object = s->at ? *s->at : p->work->object;
@@ -62,11 +61,10 @@ int report_write(struct pass *p, const struct source *s, struct work_status *sta
         if (!s->at)
                 return error_set(err, ERR_RETRY,
                                  "the hub is not reachable: status of Work %s is kept for later", p->name);
-        r = kube_patch_diff(&p->agent->hub, &now.object, &wanted.object, OBJECT_STATUS, p->arena, &answer,
-                            err);
+        r = agent_patch_diff(p->agent, &p->agent->hub, p->agent->works, &now.object, &wanted.object,
+                             OBJECT_STATUS, err);
         if (r < 0)
                 return error_wrap(err, "status of Work %s", p->name);
-        TRY(agent_observe(p->agent, p->agent->works, answer, err));
         return keep_status(p, status, true, err);
 }
 

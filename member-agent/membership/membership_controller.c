@@ -81,7 +81,7 @@ static int set_joined(struct member_agent *a, bool joined, struct error *err)
 static int release_work(struct member_agent *a, const struct object *work, struct arena *arena,
                         struct error *err)
 {
-        struct object *wanted, *answer = NULL;
+        struct object *wanted;
         int r;
 
         if (!object_has_finalizer(work, FINALIZER_WORK))
@@ -90,10 +90,8 @@ static int release_work(struct member_agent *a, const struct object *work, struc
         if (!wanted)
                 return error_no_memory(err);
         object_remove_finalizer(wanted, FINALIZER_WORK);
-        r = kube_patch_diff(&a->hub, work, wanted, OBJECT_META_SPEC, arena, &answer, err);
-        if (r == ERR_NOT_FOUND)
-                return 0;
-        return r < 0 ? r : agent_observe(a, a->works, answer, err);
+        r = agent_patch_diff(a, &a->hub, a->works, work, wanted, OBJECT_META_SPEC, err);
+        return r == ERR_NOT_FOUND ? 0 : r;
 }
 
 /* What the hub wishes; NULL = nothing. */
@@ -174,17 +172,15 @@ static int write_report(struct reconcile *rc, struct member_agent *a,
                         const struct internal_member_cluster *now, const struct membership_report *r)
 {
         struct internal_member_cluster wanted = *now;
-        struct object *answer = NULL;
         int result;
 
         TRY(membership_status(now, r, rc->arena, &wanted.status, rc->err));
         wanted.object.refs = wanted.object.block_size = 0;
-        result = kube_patch_diff(&a->hub, &now->object, &wanted.object, OBJECT_STATUS, rc->arena, &answer,
-                                 rc->err);
+        result = agent_patch_diff(a, &a->hub, a->clusters, &now->object, &wanted.object, OBJECT_STATUS,
+                                  rc->err);
         if (result == ERR_NOT_FOUND)
                 return 0;
         TRY(result);
-        TRY(agent_observe(a, a->clusters, answer, rc->err));
         send_event(rc, a, &now->object, now->status, wanted.status, CONDITION_JOINED, true);
         send_event(rc, a, &now->object, now->status, wanted.status, CONDITION_HEALTHY, false);
         send_property_event(a, &now->object, now->status, wanted.status, CONDITION_PROPERTY_PROVIDER_STARTED,
