@@ -56,7 +56,7 @@ int report_write(struct pass *p, const struct source *s, struct work_status *sta
         now.object = wanted.object = s->at ? *s->at : p->work->object;
         now.object.refs = wanted.object.refs = now.object.block_size = wanted.object.block_size = 0;
         if (s->before_on_hub && s->before && object_equal_part(&now.object, &wanted.object, OBJECT_STATUS))
-                return keep_status(p, status, true, err);
+                return s->before_kept ? 0 : keep_status(p, status, true, err);
         TRY(keep_status(p, status, false, err));
         if (!s->at)
                 return error_set(err, ERR_RETRY,

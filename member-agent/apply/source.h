@@ -10,6 +10,7 @@ struct source {
         struct work *whole;         /* manifests included */
         struct work_status *before; /* the last status we know to be, or to be wanted, on the hub */
         bool before_on_hub;         /* the hub has `before` */
+        bool before_kept;           /* the state file says so, of this generation */
         const struct object *at;    /* the version on the hub that `before` is of; NULL while it is unknown */
         size_t bytes;               /* of the Work without status, as JSON */
 };

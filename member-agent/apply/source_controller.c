@@ -33,6 +33,7 @@ static int use_stored(struct member_agent *a, const struct stored_work *stored, 
         TRY(object_decode_arena(&work_kind, stored->status, arena, &o, err));
         s->before = work_of(o)->status;
         s->before_on_hub = stored->status_delivered;
+        s->before_kept = stored->status_delivered && stored->status_generation == stored->generation;
         return 0;
 }
 
@@ -65,6 +66,7 @@ static int use_hub(struct member_agent *a, const char *name, struct arena *arena
         }
         s->before = s->whole->status;
         s->before_on_hub = true;
+        s->before_kept = false;
         s->at = &s->whole->object;
         return work_save(a, s->whole, &s->bytes, err);
 }
