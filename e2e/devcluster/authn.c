@@ -59,7 +59,7 @@ static int from_authorization(struct request *rq, const char *header)
         if (strncasecmp(header, scheme, strlen(scheme)) != 0)
                 return unauthorized(rq);
         struct slice text = slice_trim(slice_of(header + strlen(scheme)));
-        const char *token = arena_strndup(rq->arena, text.data, text.len);
+        const char *token = text.data[text.len] ? arena_strndup(rq->arena, text.data, text.len) : text.data;
         struct identity *id = ARENA_NEW(rq->arena, struct identity);
         struct error err = { 0 };
         if (!token || !id)

@@ -5,18 +5,37 @@
 #include "e2e/devcluster/internal.h"
 #include "e2e/devcluster/meta.h"
 
-/* Checking a signature costs 0.1 ms, so the claims of tokens seen are kept; whether the account is still
- * there is looked up every time. */
+/* Checking a signature costs 0.1 ms, so what tokens say is kept by their text; the time and whether the
+ * account is still there are looked up every time. */
 #define CACHE_MAX 8192
 
+/* What both kinds of tokens say. */
+struct claims {
+        const char *ns, *account, *uid, *secret, *secret_uid, *pod, *pod_uid, *id;
+        const json_t *audiences;         /* NULL for legacy tokens */
+        int64_t expires_s, not_before_s; /* seconds; INT64_MAX and 0 if they do not say */
+};
+
+/* A token whose signature was found good, and whom it stands for. */
+struct known_token {
+        unsigned refs; /* the cache's and those of requests */
+        struct arena arena;
+        struct claims claims;
+        struct identity who;
+};
+
 struct authn {
-        struct map claims;   /* token -> json_t of its verified claims */
+        struct map known;    /* token -> struct known_token */
         struct jwt_key *key; /* NULL = not read yet */
 };
 
-static void claims_free(void *value)
+static void known_unref(void *value)
 {
-        json_decref(value);
+        struct known_token *k = value;
+        if (!k || --k->refs > 0)
+                return;
+        arena_free(&k->arena);
+        mem_free(k);
 }
 
 static struct authn *authn_of(struct devcluster *d)
@@ -24,7 +43,7 @@ static struct authn *authn_of(struct devcluster *d)
         if (!d->authn) {
                 d->authn = NEW(struct authn);
                 if (d->authn)
-                        map_init(&d->authn->claims, MAP_OWN_KEYS, claims_free);
+                        map_init(&d->authn->known, MAP_OWN_KEYS, known_unref);
         }
         return d->authn;
 }
@@ -32,7 +51,7 @@ static struct authn *authn_of(struct devcluster *d)
 void token_cache_free(struct devcluster *d)
 {
         if (d->authn) {
-                map_free(&d->authn->claims);
+                map_free(&d->authn->known);
                 jwt_key_free(d->authn->key);
         }
         mem_free(d->authn);
@@ -140,35 +159,12 @@ static int verify(struct devcluster *d, const char *token, json_t **ret, struct 
         return 0;
 }
 
-/* Verified claims, borrowed until the next call. */
-static int claims_of(struct devcluster *d, const char *token, json_t **ret, struct error *err)
-{
-        struct authn *a = authn_of(d);
-        if (!a)
-                return error_no_memory(err);
-        if (strlen(token) > LIMIT_TOKEN_BYTES)
-                return bad(err, "the token is too long");
-        *ret = map_get(&a->claims, token);
-        if (*ret)
-                return 0;
-        json_t *claims = NULL;
-        TRY(verify(d, token, &claims, err));
-        if (map_count(&a->claims) >= CACHE_MAX)
-                map_clear(&a->claims);
-        if (map_put(&a->claims, token, claims) < 0) {
-                json_decref(claims);
-                return error_no_memory(err);
-        }
-        *ret = claims;
-        return 0;
-}
-
-static int check_times(struct devcluster *d, const json_t *claims, struct error *err)
+static int check_times(struct devcluster *d, const struct claims *t, struct error *err)
 {
         int64_t now = loop_wall_ms(d->loop) / 1000;
-        if (now >= doc_get_int(claims, "exp", INT64_MAX))
+        if (now >= t->expires_s)
                 return bad(err, "service account token has expired");
-        if (now + 60 < doc_get_int(claims, "nbf", 0))
+        if (now + 60 < t->not_before_s)
                 return bad(err, "service account token is not valid yet");
         return 0;
 }
@@ -188,12 +184,6 @@ static bool lives(struct cluster *c, const char *table_key, const char *ns, cons
         struct blob *b = name ? api_store_get(api_store_table(c, table_key, false), ns, name) : NULL;
         return b && (!uid || strcmp(blob_uid(b), uid) == 0);
 }
-
-/* What both kinds of tokens say. */
-struct claims {
-        const char *ns, *account, *uid, *secret, *secret_uid, *pod, *pod_uid, *id;
-        const json_t *audiences; /* NULL for legacy tokens */
-};
 
 static const char *claim(const json_t *claims, const char *a, const char *b, const char *c)
 {
@@ -225,6 +215,8 @@ static int read_claims(const json_t *doc, struct claims *ret, struct error *err)
                 };
         else
                 return bad(err, "the token has another issuer");
+        ret->expires_s = doc_get_int(doc, "exp", INT64_MAX);
+        ret->not_before_s = doc_get_int(doc, "nbf", 0);
         return ret->ns && ret->account && ret->uid ? 0 : bad(err, "the token names no service account");
 }
 
@@ -285,21 +277,64 @@ static int make_identity(struct arena *arena, const struct claims *t, struct ide
         return 0;
 }
 
+/* Checks the signature and reads what the token says. */
+static int learn(struct devcluster *d, const char *token, struct known_token *k, struct error *err)
+{
+        json_t *doc = NULL;
+        TRY(verify(d, token, &doc, err));
+        TRY(doc_keep(&k->arena, doc, err));
+        TRY(read_claims(doc, &k->claims, err));
+        return make_identity(&k->arena, &k->claims, &k->who) < 0 ? error_no_memory(err) : 0;
+}
+
+static int remember(struct authn *a, const char *token, struct known_token *k, struct error *err)
+{
+        if (map_count(&a->known) >= CACHE_MAX)
+                map_clear(&a->known);
+        return map_put(&a->known, token, k) < 0 ? error_no_memory(err) : 0;
+}
+
+/* Borrowed until the next call. */
+static int know(struct devcluster *d, const char *token, struct known_token **ret, struct error *err)
+{
+        struct authn *a = authn_of(d);
+        size_t len = strlen(token);
+        if (!a)
+                return error_no_memory(err);
+        if (len > LIMIT_TOKEN_BYTES)
+                return bad(err, "the token is too long");
+        *ret = map_get_n(&a->known, token, len);
+        if (*ret)
+                return 0;
+        struct known_token *k = NEW(struct known_token);
+        if (!k)
+                return error_no_memory(err);
+        k->refs = 1;
+        int r = learn(d, token, k, err);
+        if (r == 0)
+                r = remember(a, token, k, err);
+        if (r < 0)
+                return known_unref(k), r;
+        *ret = k;
+        return 0;
+}
+
 int token_identify(struct devcluster *d, struct cluster *c, const char *token, const char *wanted_audience,
                    struct arena *arena, struct identity *ret, const json_t **ret_audiences, struct error *err)
 {
-        json_t *doc = NULL;
-        struct claims t = { 0 };
-        TRY(claims_of(d, token, &doc, err));
-        TRY(read_claims(doc, &t, err));
-        TRY(check_times(d, doc, err));
+        struct known_token *k = NULL;
+        TRY(know(d, token, &k, err));
+        const struct claims *t = &k->claims;
+        TRY(check_times(d, t, err));
         const char *audience = wanted_audience ? wanted_audience : TOKEN_ISSUER;
-        if (t.audiences ? !has_string(t.audiences, audience) : strcmp(audience, TOKEN_ISSUER) != 0)
+        if (t->audiences ? !has_string(t->audiences, audience) : strcmp(audience, TOKEN_ISSUER) != 0)
                 return bad(err, "the token is for another audience");
-        TRY(check_objects(c, &t, err));
-        if (make_identity(arena, &t, ret) < 0 || arena_defer(arena, decref, json_incref(doc)) < 0)
+        TRY(check_objects(c, t, err));
+        k->refs++;
+        if (arena_defer(arena, known_unref, k) < 0)
                 return error_no_memory(err);
+        *ret = k->who;
         if (ret_audiences)
-                *ret_audiences = t.audiences;
+                *ret_audiences = t->audiences;
         return 0;
 }
