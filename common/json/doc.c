@@ -1,5 +1,5 @@
 /* Reading, copying, comparing and hashing documents. */
-#include "common/json/doc.h"
+#include "common/json/doc_beside.h"
 
 #include <math.h>
 
@@ -14,12 +14,25 @@ struct builder {
         struct scanner scan;
         struct error *err;
         json_t *root;
-        json_t *open[LIMIT_JSON_DEPTH]; /* containers that are not closed yet; borrowed from root */
+        /* Containers that are not closed yet; borrowed from root. NULL: one that has been as the other
+         * document's so far, of which nothing was built. */
+        json_t *open[LIMIT_JSON_DEPTH];
+        struct beside *beside; /* one for each of open[], NULL = there is no other document */
+        const json_t *like;    /* the other document */
         size_t depth;
         struct slice key; /* of the next member */
         bool key_escaped;
         json_t **duplicates; /* made when the first one is met; NULL = they are not told: */
         bool loose;          /* they are passed over; otherwise refused */
+};
+
+/* A container beside that of the other document. */
+struct beside {
+        json_t *like;     /* NULL: there is none */
+        void *next;       /* member of it, objects only */
+        size_t n_same;    /* of its first members, while nothing was built */
+        struct slice key; /* under which it goes into its own container */
+        bool key_escaped;
 };
 
 /* "line 3, column 7: words"; columns count bytes from 1. */
@@ -111,8 +124,8 @@ static int add_escaped_member(struct builder *b, json_t *value)
         return add_member(b, (struct slice){ key, n }, value);
 }
 
-/* Hangs a value (taken; NULL = no memory) into the open container. */
-static int add_value(struct builder *b, json_t *value)
+/* Hangs a value (taken; NULL = no memory) into the open container, which is built. */
+static int add_built(struct builder *b, json_t *value)
 {
         if (!value)
                 return error_no_memory(b->err);
@@ -126,9 +139,108 @@ static int add_value(struct builder *b, json_t *value)
         return json_array_append_new(parent, value) < 0 ? error_no_memory(b->err) : 0;
 }
 
+/* A copy of what an open container has been so far. */
+static json_t *first_same(const struct beside *at)
+{
+        AUTO_JSON json_t *copy = json_is_object(at->like) ? json_object() : json_array();
+        void *member = json_object_iter(at->like);
+        for (size_t i = 0; copy && i < at->n_same; i++) {
+                int r;
+                if (json_is_array(at->like)) {
+                        r = json_array_append(copy, json_array_get(at->like, i));
+                } else {
+                        r = json_object_setn_nocheck(copy, json_object_iter_key(member),
+                                                     json_object_iter_key_len(member),
+                                                     json_object_iter_value(member));
+                        member = json_object_iter_next(at->like, member);
+                }
+                if (r < 0)
+                        return NULL;
+        }
+        return TAKE_PTR(copy);
+}
+
+/* Something is another: builds the open containers as far as they were the same. */
+static int build_open(struct builder *b)
+{
+        struct slice key = b->key;
+        bool escaped = b->key_escaped;
+        size_t depth = b->depth, first = depth;
+        while (first > 0 && !b->open[first - 1])
+                first--;
+        int r = 0;
+        for (b->depth = first; r == 0 && b->depth < depth; b->depth++) {
+                struct beside *at = &b->beside[b->depth];
+                json_t *built = first_same(at);
+                b->key = at->key;
+                b->key_escaped = at->key_escaped;
+                r = add_built(b, built);
+                b->open[b->depth] = r == 0 ? built : NULL;
+        }
+        b->depth = depth;
+        b->key = key;
+        b->key_escaped = escaped;
+        return r;
+}
+
+static int add_value(struct builder *b, json_t *value)
+{
+        if (value && b->depth && !b->open[b->depth - 1]) {
+                int r = build_open(b);
+                if (r < 0)
+                        return json_decref(value), r;
+        }
+        return add_built(b, value);
+}
+
+/* Passes a member of the other document that is the same as the one that comes. */
+static int pass_same(struct builder *b, const json_t *same)
+{
+        if (b->depth && !b->open[b->depth - 1]) {
+                b->beside[b->depth - 1].n_same++;
+                return 0;
+        }
+        return add_built(b, json_incref((json_t *)same));
+}
+
+/* What the other document has under the key that was read; with another key than that one's next the
+ * container is another. */
+static const json_t *expect_member(struct builder *b, struct beside *in)
+{
+        if (b->key_escaped)
+                return NULL;
+        if (in->next && json_object_iter_key_len(in->next) == b->key.len &&
+            memcmp(json_object_iter_key(in->next), b->key.data, b->key.len) == 0) {
+                const json_t *value = json_object_iter_value(in->next);
+                in->next = json_object_iter_next(in->like, in->next);
+                return value;
+        }
+        if (!b->open[b->depth - 1] && build_open(b) < 0)
+                return NULL; /* which is told when the value is added */
+        return json_object_getn(in->like, b->key.data, b->key.len);
+}
+
+/* What the other document has where the next value goes. */
+static const json_t *expect(struct builder *b)
+{
+        if (!b->beside || !b->depth)
+                return b->like;
+        struct beside *in = &b->beside[b->depth - 1];
+        json_t *built = b->open[b->depth - 1];
+        if (!in->like)
+                return NULL;
+        if (json_is_object(in->like))
+                return expect_member(b, in);
+        return json_array_get(in->like, built ? json_array_size(built) : in->n_same);
+}
+
 static int add_string(struct builder *b)
 {
         struct slice text = b->scan.text;
+        const json_t *like = expect(b);
+        if (!b->scan.escaped && json_is_string(like) && json_string_length(like) == text.len &&
+            memcmp(json_string_value(like), text.data, text.len) == 0)
+                return pass_same(b, like);
         if (!b->scan.escaped)
                 return add_value(b, json_stringn_nocheck(text.data, text.len));
         AUTO_FREE char *decoded = mem_alloc(text.len);
@@ -141,31 +253,66 @@ static int add_number(struct builder *b)
 {
         int64_t integer;
         double real;
+        const json_t *like = expect(b);
         if (scan_number(b->scan.text, &integer, &real))
-                return add_value(b, json_integer(integer));
+                return json_is_integer(like) && json_integer_value(like) == integer
+                               ? pass_same(b, like)
+                               : add_value(b, json_integer(integer));
         if (!isfinite(real))
                 return syntax_error(b, b->scan.text.data, "the number is out of range");
         return add_value(b, json_real(real));
 }
 
-static int open_container(struct builder *b, json_t *container)
+static int open_container(struct builder *b, bool object)
 {
-        TRY(add_value(b, container));
-        b->open[b->depth++] = container;
+        const json_t *like = expect(b);
+        json_t *built = NULL;
+        bool same = like && (object ? json_is_object(like) : json_is_array(like));
+        if (b->beside)
+                b->beside[b->depth] = (struct beside){ .like = same ? (json_t *)like : NULL,
+                                                       .key = b->key,
+                                                       .key_escaped = b->key_escaped };
+        if (same)
+                b->beside[b->depth].next = json_object_iter((json_t *)like);
+        else
+                TRY(add_value(b, built = object ? json_object() : json_array()));
+        b->open[b->depth++] = built;
         return 0;
+}
+
+static int close_container(struct builder *b)
+{
+        if (!b->open[b->depth - 1]) {
+                struct beside *at = &b->beside[b->depth - 1];
+                size_t n = json_is_object(at->like) ? json_object_size(at->like) : json_array_size(at->like);
+                if (at->n_same == n) {
+                        b->depth--;
+                        b->key = at->key;
+                        b->key_escaped = at->key_escaped;
+                        return pass_same(b, at->like);
+                }
+                TRY(build_open(b));
+        }
+        b->depth--;
+        return 0;
+}
+
+static int add_word(struct builder *b, json_t *value)
+{
+        const json_t *like = expect(b);
+        return like == value && !json_is_null(value) ? pass_same(b, like) : add_value(b, value);
 }
 
 static int add_token(struct builder *b, enum scan_token t)
 {
         switch (t) {
         case SCAN_OBJECT:
-                return open_container(b, json_object());
+                return open_container(b, true);
         case SCAN_ARRAY:
-                return open_container(b, json_array());
+                return open_container(b, false);
         case SCAN_OBJECT_END:
         case SCAN_ARRAY_END:
-                b->depth--;
-                return 0;
+                return close_container(b);
         case SCAN_KEY:
                 b->key = b->scan.text;
                 b->key_escaped = b->scan.escaped;
@@ -175,44 +322,56 @@ static int add_token(struct builder *b, enum scan_token t)
         case SCAN_NUMBER:
                 return add_number(b);
         case SCAN_TRUE:
-                return add_value(b, json_true());
+                return add_word(b, json_true());
         case SCAN_FALSE:
-                return add_value(b, json_false());
+                return add_word(b, json_false());
         case SCAN_NULL:
-                return add_value(b, json_null());
+                return add_word(b, json_null());
         default:
                 return scan_failed(b);
         }
 }
 
-static int parse(struct slice text, json_t **ret, json_t **ret_duplicates, bool loose, struct error *err)
+static int build(struct builder *b, struct slice text, json_t **ret)
 {
-        struct builder b = { .err = err, .duplicates = ret_duplicates, .loose = loose };
-        scan_init(&b.scan, text);
+        scan_init(&b->scan, text);
         enum scan_token t;
-        while ((t = scan_next(&b.scan)) != SCAN_END) {
-                int code = add_token(&b, t);
+        while ((t = scan_next(&b->scan)) != SCAN_END) {
+                int code = add_token(b, t);
                 if (code < 0) {
-                        json_decref(b.root);
+                        json_decref(b->root);
                         return code;
                 }
         }
-        *ret = b.root;
+        *ret = b->root;
         return 0;
 }
 
 int doc_parse(struct slice text, json_t **ret, struct error *err)
 {
-        return parse(text, ret, NULL, false, err);
+        struct builder b = { .err = err };
+        return build(&b, text, ret);
+}
+
+int doc_parse_beside(struct slice text, const json_t *like, json_t **ret, json_t **ret_duplicates,
+                     struct error *err)
+{
+        AUTO_JSON json_t *duplicates = NULL;
+        struct beside beside[LIMIT_JSON_DEPTH];
+        struct builder b = { .err = err,
+                             .duplicates = ret_duplicates ? &duplicates : NULL,
+                             .loose = true,
+                             .like = like,
+                             .beside = like ? beside : NULL };
+        TRY(build(&b, text, ret));
+        if (ret_duplicates)
+                *ret_duplicates = TAKE_PTR(duplicates);
+        return 0;
 }
 
 int doc_parse_loose(struct slice text, json_t **ret, json_t **ret_duplicates, struct error *err)
 {
-        AUTO_JSON json_t *duplicates = NULL;
-        TRY(parse(text, ret, ret_duplicates ? &duplicates : NULL, true, err));
-        if (ret_duplicates)
-                *ret_duplicates = TAKE_PTR(duplicates);
-        return 0;
+        return doc_parse_beside(text, NULL, ret, ret_duplicates, err);
 }
 
 json_t *doc_copy_members(const json_t *object)
@@ -316,17 +475,35 @@ void doc_measure(const json_t *doc, struct doc_measure *ret)
         measure(doc, 0, ret);
 }
 
+bool doc_pairs_next(struct doc_pairs *p)
+{
+        p->at = p->begun ? json_object_iter_next(p->object, p->at) : json_object_iter(p->object);
+        if (!p->begun)
+                p->beside = json_object_iter(p->other_object);
+        p->begun = true;
+        if (!p->at)
+                return false;
+        p->key = json_object_iter_key(p->at);
+        p->key_len = json_object_iter_key_len(p->at);
+        p->value = json_object_iter_value(p->at);
+        if (p->beside && json_object_iter_key_len(p->beside) == p->key_len &&
+            memcmp(json_object_iter_key(p->beside), p->key, p->key_len) == 0) {
+                p->other = json_object_iter_value(p->beside);
+                p->beside = json_object_iter_next(p->other_object, p->beside);
+        } else {
+                p->other = json_object_getn(p->other_object, p->key, p->key_len);
+        }
+        return true;
+}
+
 static bool objects_equal(const json_t *a, const json_t *b)
 {
+        struct doc_pairs p = DOC_PAIRS(a, b);
         if (json_object_size(a) != json_object_size(b))
                 return false;
-        json_t *mutable = (json_t *)a;
-        for (void *i = json_object_iter(mutable); i; i = json_object_iter_next(mutable, i)) {
-                const json_t *other =
-                        json_object_getn(b, json_object_iter_key(i), json_object_iter_key_len(i));
-                if (!other || !doc_equal(json_object_iter_value(i), other))
+        while (doc_pairs_next(&p))
+                if (!p.other || !doc_equal(p.value, p.other))
                         return false;
-        }
         return true;
 }
 
@@ -375,25 +552,18 @@ bool doc_equal(const json_t *a, const json_t *b)
         }
 }
 
-static size_t count_apart_from(const json_t *object, const char *const *left_out, size_t n)
-{
-        size_t count = json_object_size(object);
-        for (size_t i = 0; i < n; i++)
-                count -= json_object_get(object, left_out[i]) != NULL;
-        return count;
-}
-
 bool doc_equal_apart_from(const json_t *a, const json_t *b, const char *const *left_out, size_t n)
 {
-        const char *key;
-        json_t *value;
-        if (!json_is_object(a) || !json_is_object(b) ||
-            count_apart_from(a, left_out, n) != count_apart_from(b, left_out, n))
+        struct doc_pairs p = DOC_PAIRS(a, b);
+        size_t count = json_object_size(b);
+        if (!json_is_object(a) || !json_is_object(b))
                 return false;
-        json_object_foreach((json_t *)a, key, value)
-                if (!text_in(key, left_out, n) && !doc_equal(value, json_object_get(b, key)))
+        for (size_t i = 0; i < n; i++)
+                count -= json_object_get(b, left_out[i]) != NULL;
+        while (doc_pairs_next(&p))
+                if (!text_in(p.key, left_out, n) && (!count-- || !p.other || !doc_equal(p.value, p.other)))
                         return false;
-        return true;
+        return count == 0;
 }
 
 int doc_hash(const json_t *doc, char ret[65], struct error *err)

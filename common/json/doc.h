@@ -38,6 +38,20 @@ json_t *doc_copy(const json_t *doc);                              /* deep, new; 
 json_t *doc_copy_members(const json_t *object);
 /* Where both hold the same object under a key, `object` gets one of its own with the same members. */
 int doc_own_member(json_t *object, const json_t *other, const char *key);
+/* The members of an object with what another one has under the same keys; cheap where that has them in the
+ * same order. The object must not change meanwhile, but for values.
+ *   struct doc_pairs p = DOC_PAIRS(object, other);
+ *   while (doc_pairs_next(&p)) ... */
+struct doc_pairs {
+        json_t *object, *other_object; /* the other may be NULL or no object */
+        void *at, *beside;
+        const char *key;
+        size_t key_len;
+        json_t *value, *other; /* the other's is NULL if it has none */
+        bool begun;
+};
+#define DOC_PAIRS(a, b) ((struct doc_pairs){ .object = (json_t *)(a), .other_object = (json_t *)(b) })
+bool doc_pairs_next(struct doc_pairs *p);
 bool doc_equal(const json_t *a, const json_t *b); /* numbers by value (1 == 1.0), objects without order */
 int doc_keep(struct arena *a, json_t *doc,
              struct error *err); /* until the arena is freed; taken, also on failure */

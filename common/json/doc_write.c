@@ -1,5 +1,6 @@
 /* Documents to JSON text. */
 #include "common/json/doc_write.h"
+#include "common/json/doc_beside.h"
 
 #include "common/base/limits.h"
 
@@ -74,6 +75,10 @@ struct writer {
         enum style style;
         unsigned indent;
         struct key_stack keys; /* of the objects being written, innermost last */
+
+        const struct doc_known_text *known; /* NULL: nothing is known of any part, nor to be told: */
+        size_t next;                        /* span of it */
+        struct doc_spans *into;
 };
 
 static int write_value(struct writer *w, const json_t *v);
@@ -194,7 +199,50 @@ static int write_elements(struct writer *w, const json_t *array)
         return 0;
 }
 
+enum { SPAN_LEAST = 40 }; /* bytes: shorter ones are written as fast */
+
+static int add_span(struct writer *w, struct doc_span span)
+{
+        return vec_push(w->into, span) < 0 ? (w->b->failed = ERR_NO_MEMORY) : 0;
+}
+
+/* Copies a container whose text is known, with the spans of its parts. False: it is not. */
+static bool copy_known(struct writer *w, const json_t *v)
+{
+        const struct doc_spans *all = w->known->spans;
+        size_t i = w->next;
+        while (i < all->n && all->at[i].node != v)
+                i++;
+        if (i == all->n)
+                return false;
+        const struct doc_span *span = &all->at[i];
+        uint32_t here = (uint32_t)w->b->len, end = span->at + span->len;
+        (void)buf_append(w->b, w->known->text + span->at, span->len);
+        for (; i < all->n && all->at[i].at < end; i++)
+                (void)add_span(w, (struct doc_span){ all->at[i].node, all->at[i].at - span->at + here,
+                                                     all->at[i].len });
+        w->next = i;
+        return true;
+}
+
+static int write_anew(struct writer *w, const json_t *v, bool object);
+
 static int write_container(struct writer *w, const json_t *v, bool object)
+{
+        if (!w->known)
+                return write_anew(w, v, object);
+        if (copy_known(w, v))
+                return w->b->failed;
+        size_t i = w->into->n, begin = w->b->len;
+        TRY(add_span(w, (struct doc_span){ v, (uint32_t)begin, 0 }));
+        TRY(write_anew(w, v, object));
+        w->into->at[i].len = (uint32_t)(w->b->len - begin);
+        if (w->into->at[i].len < SPAN_LEAST) /* and so are those within it */
+                w->into->n = i;
+        return 0;
+}
+
+static int write_anew(struct writer *w, const json_t *v, bool object)
 {
         TRY(buf_append_char(w->b, object ? '{' : '['));
         if (object ? json_object_size(v) : json_array_size(v)) {
@@ -242,6 +290,18 @@ static int write_document(const json_t *doc, struct buf *b, enum style style)
 int doc_write(const json_t *doc, struct buf *b)
 {
         return write_document(doc, b, COMPACT);
+}
+
+int doc_write_beside(const json_t *doc, const struct doc_known_text *known, struct buf *b,
+                     struct doc_spans *into)
+{
+        struct writer w = { .b = b, .style = COMPACT, .known = known, .into = into };
+        return write_value(&w, doc);
+}
+
+void doc_spans_free(struct doc_spans *s)
+{
+        vec_free(s);
 }
 
 int doc_write_canonical(const json_t *doc, struct buf *b)

@@ -88,6 +88,8 @@ static void share_same(json_t *value, json_t *there)
         json_t *member;
         for (size_t i = 0; i < MIN(json_array_size(value), json_array_size(there)); i++) {
                 json_t *old = json_array_get(there, i);
+                if (json_array_get(value, i) == old)
+                        continue;
                 if (is_same(json_array_get(value, i), old))
                         (void)json_array_set(value, i, old);
                 else
@@ -97,6 +99,8 @@ static void share_same(json_t *value, json_t *there)
                 return;
         json_object_foreach(value, key, member) {
                 json_t *old = json_object_get(there, key);
+                if (member == old)
+                        continue;
                 if (old && is_same(member, old))
                         (void)json_object_set_nocheck(value, key, old); /* in its place: takes no memory */
                 else if (old)
@@ -133,9 +137,52 @@ static int share_into(json_t *target, const json_t *patch)
         return 0;
 }
 
+/* Whether a patch names all members of an object first and in its order, so that it can become the result. */
+static bool covers(const json_t *patch, const json_t *there)
+{
+        struct doc_pairs p = DOC_PAIRS(patch, there);
+        size_t n = json_object_size(there), i = 0;
+        if (json_object_size(patch) < n)
+                return false;
+        while (doc_pairs_next(&p))
+                if (json_is_null(p.value) || (++i == n && p.beside)) /* not all of them were next */
+                        return false;
+        return true;
+}
+
+/* The same in a patch that covers `there`: what stands in it is merged in its place. */
+static int share_covering(json_t *patch, json_t *there)
+{
+        struct doc_pairs p = DOC_PAIRS(patch, there);
+        while (doc_pairs_next(&p)) {
+                if (p.value == p.other)
+                        continue;
+                if (json_is_object(p.value) && json_is_object(p.other) && covers(p.value, p.other)) {
+                        TRY(share_covering(p.value, p.other));
+                } else if (json_is_object(p.value) && (p.other || has_nulls(p.value))) {
+                        AUTO_JSON json_t *merged =
+                                json_is_object(p.other) ? doc_copy_members(p.other) : json_object();
+                        if (!merged || share_into(merged, p.value) < 0 ||
+                            json_object_set_nocheck(patch, p.key, merged) < 0)
+                                return ERR_NO_MEMORY;
+                } else if (p.other && is_same(p.value, p.other)) {
+                        (void)json_object_set_nocheck(patch, p.key, p.other);
+                } else if (p.other) {
+                        share_same(p.value, p.other);
+                }
+        }
+        return 0;
+}
+
 static int share_object(json_t *target, const char *key, json_t *value)
 {
         json_t *there = json_object_get(target, key), *child;
+        if (there == value)
+                return 0;
+        if (json_is_object(there) && covers(value, there)) {
+                TRY(share_covering(value, there));
+                return json_object_set_nocheck(target, key, value) < 0 ? ERR_NO_MEMORY : 0;
+        }
         if (!json_is_object(there) && !has_nulls(value))
                 return json_object_set_nocheck(target, key, value) < 0 ? ERR_NO_MEMORY : 0;
         child = json_is_object(there) ? doc_copy_members(there) : json_object();
