@@ -329,7 +329,7 @@ static int apply(struct change *c, const json_t *config, json_t **ret_conflicts)
         if (self->api_version != c->options->api_version &&
             strcmp(self->api_version, c->options->api_version) != 0) {
                 self->api_version = c->options->api_version;
-                self->entry = NULL;
+                self->entry = self->like = NULL;
                 c->managers.changed = true;
         }
         TRY(no_memory(c, fieldset_subtract(last, set, &dropped)));
@@ -440,6 +440,31 @@ static int track(struct change *c)
         return no_memory(c, managers_tidy(&c->managers));
 }
 
+/* The usual write of a program that tells how things are: only the time of its entry is another. */
+static bool tells_own_news(struct change *c, const json_t *live, const json_t *object)
+{
+        const json_t *sets[MANAGED_UPDATES_MAX + 1];
+        size_t n = 1;
+        struct manager *self = managers_find(&c->managers, c->options, "Update");
+        if (!live || !self || c->managers.changed || c->managers.n > ARRAY_LEN(sets))
+                return false;
+        sets[0] = self->set;
+        vec_for_each(&c->managers, it)
+                if (it != self)
+                        sets[n++] = it->set;
+        if (!fieldset_change_is_own(live, object, c->schema, sets, n))
+                return false;
+        manager_touch(&c->managers, self);
+        return true;
+}
+
+static int track_by_sets(struct change *c, const json_t *live, const json_t *object)
+{
+        c->live = bare_view(live ? live : c->options->blank);
+        c->wanted = bare_view(object);
+        return c->live && c->wanted ? track(c) : error_no_memory(c->err);
+}
+
 int apply_track_update(const json_t *live, json_t *object, const struct schema *schema,
                        const struct apply_options *o, struct error *err)
 {
@@ -448,10 +473,6 @@ int apply_track_update(const json_t *live, json_t *object, const struct schema *
                 return error_set(err, ERR_INVALID, "tracking needs objects");
         enum sent sent = what_was_sent(object);
         AUTO_JSON json_t *entries = json_incref(doc_get_array(object, "metadata.managedFields"));
-        c.live = bare_view(live ? live : o->blank);
-        c.wanted = bare_view(object);
-        if (!c.live || !c.wanted)
-                return error_no_memory(err);
         if (sent == SENT_RESET)
                 TRY(managers_read(&c.managers, NULL, o->wall_ms, err));
         else
@@ -459,6 +480,9 @@ int apply_track_update(const json_t *live, json_t *object, const struct schema *
         forget_time(&c);
         if (live && !c.managers.n) /* never tracked, or no longer */
                 return doc_remove(object, "metadata.managedFields");
-        TRY(track(&c));
+        if (tells_own_news(&c, live, object))
+                TRY(no_memory(&c, managers_tidy(&c.managers)));
+        else
+                TRY(track_by_sets(&c, live, object));
         return managers_write(&c.managers, object, err);
 }

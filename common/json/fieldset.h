@@ -33,6 +33,11 @@ struct fieldset_changes {
 int fieldset_compare(const json_t *old, const json_t *new, const struct schema *schema,
                      struct fieldset_changes *ret, struct error *err);
 void fieldset_changes_free(struct fieldset_changes *c);
+/* Whether all that differs are values of fields, apart from metadata, that sets[0] has and none of the other
+ * n - 1 sets: then it has what the change takes, and nobody loses anything. False also where that is not
+ * plain, and when nothing differs. */
+bool fieldset_change_is_own(const json_t *old, const json_t *new, const struct schema *schema,
+                            const json_t *const *sets, size_t n);
 
 /* True if the value is followed field by field or element by element, false if it is one value to its owners.
  */

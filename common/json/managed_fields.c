@@ -22,6 +22,7 @@ static int read_entry(struct managers *m, const json_t *entry, size_t index, str
                 .subresource = text_or_empty(entry, "subresource"),
                 .time = text_or_empty(entry, "time"),
                 .entry = entry,
+                .like = entry,
         };
         json_t *fields = doc_get_object(entry, "fieldsV1");
         if (strcmp(one.operation, update) != 0 && strcmp(one.operation, "Apply") != 0)
@@ -106,7 +107,7 @@ int manager_set(struct managers *m, struct manager *who, json_t *set, bool touch
         } else {
                 json_decref(who->set);
                 who->set = set;
-                who->entry = NULL;
+                who->entry = who->like = NULL;
                 m->changed = true;
         }
         if (touch)
@@ -157,7 +158,7 @@ static int fold_oldest(struct managers *m, bool *ret_folded)
         into->set = both;
         into->name = ancient;
         into->subresource = "";
-        into->entry = NULL;
+        into->entry = into->like = NULL;
         remove_manager(m, first);
         return 0;
 }
@@ -208,10 +209,24 @@ static int fill_entry(json_t *entry, const struct manager *who)
         return put_text(entry, "subresource", who->subresource);
 }
 
+/* The entry that it was read from with another time; NULL too where it has none. */
+static json_t *retimed_entry(const struct manager *who)
+{
+        AUTO_JSON json_t *entry = NULL;
+        if (!who->like || !*who->time || !json_object_get(who->like, "time") ||
+            !(entry = doc_copy_members(who->like)) ||
+            json_object_set_new_nocheck(entry, "time", json_string(who->time)) < 0)
+                return NULL;
+        return TAKE_PTR(entry);
+}
+
 static json_t *write_entry(const struct manager *who)
 {
         if (who->entry)
                 return json_incref((json_t *)who->entry); /* entries are replaced, never changed */
+        json_t *retimed = retimed_entry(who);
+        if (retimed)
+                return retimed;
         AUTO_JSON json_t *entry = json_object();
         if (!entry || fill_entry(entry, who) < 0)
                 return NULL;

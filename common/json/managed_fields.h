@@ -10,8 +10,8 @@ struct manager {
         const char *name, *operation, *api_version, *subresource; /* the last "" if none; borrowed */
         const char *time;                                         /* RFC 3339 or ""; borrowed */
         json_t *set;                                              /* owned */
-        const json_t
-                *entry; /* what it was read from, borrowed: printed again while nothing changed; or NULL */
+        const json_t *entry; /* what it was read from, borrowed: printed again while nothing changed */
+        const json_t *like;  /* the same while nothing but the time changed; both may be NULL */
 };
 struct managers {
         struct manager *at;
