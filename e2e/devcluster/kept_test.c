@@ -31,7 +31,8 @@ static const char crd[] =
         "        properties:\n"
         "          spec:\n"
         "            type: object\n"
-        "            properties: {size: {type: integer, minimum: 1}, color: {type: string, default: red}}\n"
+        "            properties: {size: {type: integer, minimum: 1}, color: {type: string, default: red},"
+        " notes: {type: array, items: {type: string, maxLength: 9}}}\n"
         "          status:\n"
         "            type: object\n"
         "            properties:\n"
@@ -141,6 +142,24 @@ RIG_TEST(a_definition_that_changes_counts_from_the_next_update_on, {
         assert_string_equal(rig_string(r, "spec.paint"), "red");
 })
 
+/* What a stricter definition finds wrong may stay while it is unchanged, and a list counts as a whole. */
+RIG_TEST(what_is_wrong_since_a_definition_changed_is_told_with_what_is_near_it, {
+        install(r);
+        assert_int_equal(rig_merge(r, LAMPS "/l", "{\"spec\":{\"notes\":[\"long\",\"longer\"]}}"), 200);
+        AUTO_FREE char *stricter = mem_strdup(crd);
+        *(strstr(stricter, "maxLength: ") + strlen("maxLength: ")) = '3';
+        assert_int_equal(rig_call(r, "PATCH", CRDS "/lamps.example.com?fieldManager=m&force=true",
+                                  "application/apply-patch+yaml", stricter),
+                         200);
+        assert_int_equal(beat(r, 1), 200);
+        assert_int_equal(beat(r, 2), 200);
+        assert_int_equal(rig_merge(r, LAMPS "/l", "{\"spec\":{\"notes\":[\"long\",\"other\"]}}"), 422);
+        assert_int_equal(json_array_size(doc_get(r->answer, "details.causes")), 2);
+        assert_int_equal(rig_merge(r, LAMPS "/l", "{\"spec\":{\"notes\":[\"new\"]}}"), 200);
+        assert_int_equal(beat(r, 3), 200);
+        assert_read_as_answered(r);
+})
+
 int main(void)
 {
         mem_hook_libraries();
@@ -149,6 +168,7 @@ int main(void)
                 cmocka_unit_test(a_refused_update_leaves_nothing_behind),
                 cmocka_unit_test(an_update_that_changes_nothing_writes_nothing),
                 cmocka_unit_test(a_definition_that_changes_counts_from_the_next_update_on),
+                cmocka_unit_test(what_is_wrong_since_a_definition_changed_is_told_with_what_is_near_it),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -223,12 +223,21 @@ static int default_anew(struct request *rq, json_t *doc)
         return 0;
 }
 
+/* An update leaves be what was wrong and is unchanged, but for what began with a sound document. */
+static bool is_sound(struct request *rq, const json_t *doc)
+{
+        const struct schema *schema = resource_schema(rq->devcluster, rq->resource, rq->resource_version);
+        struct schema_problems problems = { .arena = rq->arena };
+        struct error err = { 0 };
+        return rq->sound || !schema ||
+               (schema_validate(schema, doc, NULL, &problems, &err) == 0 && problems.n == 0);
+}
+
 /* Of a custom resource that is updated, as sound as the schema of now asks for. */
-static bool is_worth_keeping(const struct request *rq, const json_t *live, const json_t *doc,
-                             const json_t *stored)
+static bool is_worth_keeping(struct request *rq, const json_t *live, const json_t *doc, const json_t *stored)
 {
         return live && rq->x && !rq->waited && rq->resource->custom && stored == doc &&
-               (!rq->subresource || strcmp(rq->subresource, "status") == 0);
+               (!rq->subresource || strcmp(rq->subresource, "status") == 0) && is_sound(rq, doc);
 }
 
 /* Stores doc (request's version), whose resourceVersion is set to the new one. */
