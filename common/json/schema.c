@@ -9,20 +9,19 @@ static int compare_name(const void *key, const void *element)
         return strcmp(key, ((const struct schema_property *)element)->name);
 }
 
-static const struct schema *declared_property(const struct schema *s, const char *name)
+const struct schema_property *schema_declared_property(const struct schema *s, const char *name)
 {
-        const struct schema_property *p = NULL;
-        if (s->n_properties)
-                p = bsearch(name, s->properties, s->n_properties, sizeof(*p), compare_name);
-        return p ? p->schema : NULL;
+        if (!s->n_properties)
+                return NULL;
+        return bsearch(name, s->properties, s->n_properties, sizeof(s->properties[0]), compare_name);
 }
 
 const struct schema *schema_property(const struct schema *s, const char *name)
 {
         if (!s)
                 return NULL;
-        const struct schema *declared = declared_property(s, name);
-        return declared ? declared : s->additional;
+        const struct schema_property *declared = schema_declared_property(s, name);
+        return declared ? declared->schema : s->additional;
 }
 
 const json_t *schema_old_item(const struct schema *list, const json_t *old, const json_t *item)
@@ -249,12 +248,11 @@ static int apply_defaults(const struct schema *s, json_t *doc, const json_t *sou
                 if (p->schema->default_value && !json_object_get(doc, p->name))
                         TRY(set_default(doc, p->name, p->schema));
         }
-        const char *key;
-        json_t *value;
-        json_object_foreach(doc, key, value) {
-                const struct schema *property = schema_property(s, key);
+        struct doc_pairs p = DOC_PAIRS(doc, sound);
+        while (doc_pairs_next(&p)) {
+                const struct schema *property = p.value == p.other ? NULL : schema_property(s, p.key);
                 if (property)
-                        TRY(apply_defaults(property, value, json_object_get(sound, key)));
+                        TRY(apply_defaults(property, p.value, p.other));
         }
         return 0;
 }

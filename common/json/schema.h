@@ -68,7 +68,8 @@ struct schema {
         size_t n_all_of, n_any_of, n_one_of;
         const struct schema_rule *rules;
         size_t n_rules;
-        bool has_rules; /* here or anywhere below */
+        bool has_rules;                             /* here or anywhere below */
+        bool without_keyed_lists, without_embedded; /* neither here nor below; known of CRDs only */
 };
 
 const struct schema *schema_property(const struct schema *s,

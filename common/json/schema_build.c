@@ -363,13 +363,25 @@ static int build_reference(struct schema_builder *b, const json_t *j, const stru
         return 0;
 }
 
-static bool has_rules_below(const struct schema *s)
+/* What there is of each kind in a node or below it, so that validation need not look for it in documents. */
+static void note_child(struct schema *s, const struct schema *child)
 {
-        bool found = s->n_rules || (s->items && s->items->has_rules) ||
-                     (s->additional && s->additional->has_rules);
+        s->has_rules |= child->has_rules;
+        s->without_keyed_lists &= child->without_keyed_lists;
+        s->without_embedded &= child->without_embedded;
+}
+
+static void note_what_is_below(struct schema *s)
+{
+        s->has_rules = s->n_rules;
+        s->without_keyed_lists = s->list_type == SCHEMA_LIST_ATOMIC;
+        s->without_embedded = !s->embedded_resource;
+        if (s->items)
+                note_child(s, s->items);
+        if (s->additional)
+                note_child(s, s->additional);
         for (size_t i = 0; i < s->n_properties; i++)
-                found |= s->properties[i].schema->has_rules;
-        return found;
+                note_child(s, s->properties[i].schema);
 }
 
 int schema_build_into(struct schema_builder *b, const json_t *j, const struct schema_path *at,
@@ -385,7 +397,7 @@ int schema_build_into(struct schema_builder *b, const json_t *j, const struct sc
         if (json_object_get(j, "x-kubernetes-validations"))
                 TRY(schema_rules_build(b->arena, s, json_object_get(j, "x-kubernetes-validations"), at,
                                        b->err));
-        s->has_rules = has_rules_below(s);
+        note_what_is_below(s);
         return schema_crd_check_node(b, s, at, level);
 }
 

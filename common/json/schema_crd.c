@@ -225,7 +225,8 @@ static int check_default(struct schema_builder *b, const struct schema *s, const
         if (json_array_size(unknown))
                 return schema_error_at(b->err, &here, "Invalid value: must not have unknown fields: %s",
                                        json_string_value(json_array_get(unknown, 0)));
-        TRY(schema_check_value(&v, s, value, NULL, &root));
+        struct schema_past none = { 0 };
+        TRY(schema_check_value(&v, s, value, &none, &root));
         if (problems.n)
                 return schema_error_at(b->err, &here, "%s", problems.at[0].message);
         return 0;

@@ -54,8 +54,12 @@ bool schema_format_valid(const char *format, const char *s, size_t n); /* unknow
 bool schema_string_is_kind(const char *s);                             /* DNS-1035 label in any case */
 
 /* The passes of schema_validate(). */
-int schema_check_value(struct validation *v, const struct schema *s, const json_t *doc, const json_t *old,
-                       const struct schema_path *at);
+struct schema_past {
+        const json_t *old;   /* what the value was; NULL if that is not known */
+        const json_t *sound; /* what is known to be valid at this place; NULL if nothing */
+};
+int schema_check_value(struct validation *v, const struct schema *s, const json_t *doc,
+                       const struct schema_past *past, const struct schema_path *at);
 int schema_check_lists(struct validation *v, const struct schema *s, const json_t *doc, const json_t *sound,
                        const struct schema_path *at);
 int schema_check_embedded(struct validation *v, const struct schema *s, const json_t *doc,
@@ -63,6 +67,7 @@ int schema_check_embedded(struct validation *v, const struct schema *s, const js
 int schema_check_rules(struct validation *v, const struct schema *s, const json_t *doc, const json_t *old,
                        const struct schema_path *at, uint64_t *budget);
 
+const struct schema_property *schema_declared_property(const struct schema *s, const char *name);
 /* The element of `old` that corresponds to `item` in a list of type map; NULL for other lists. */
 const json_t *schema_old_item(const struct schema *list, const json_t *old, const json_t *item);
 

@@ -81,7 +81,7 @@ static int check_unique(struct validation *v, const struct schema *s, const json
 int schema_check_lists(struct validation *v, const struct schema *s, const json_t *doc, const json_t *sound,
                        const struct schema_path *at)
 {
-        if (doc == sound)
+        if (doc == sound || s->without_keyed_lists)
                 return 0;
         if (json_is_array(doc)) {
                 if (s->list_type != SCHEMA_LIST_ATOMIC)
@@ -93,14 +93,13 @@ int schema_check_lists(struct validation *v, const struct schema *s, const json_
                 }
                 return 0;
         }
-        const char *key;
-        json_t *value;
-        json_object_foreach((json_t *)doc, key, value) {
-                const struct schema *property = schema_property(s, key);
+        struct doc_pairs p = DOC_PAIRS(doc, sound);
+        while (doc_pairs_next(&p)) {
+                const struct schema *property = p.value == p.other ? NULL : schema_property(s, p.key);
                 bool in_map = property && property == s->additional;
-                struct schema_path here = in_map ? PATH_KEY_OF(at, key) : PATH_CHILD_OF(at, key);
+                struct schema_path here = in_map ? PATH_KEY_OF(at, p.key) : PATH_CHILD_OF(at, p.key);
                 if (property)
-                        TRY(schema_check_lists(v, property, value, json_object_get(sound, key), &here));
+                        TRY(schema_check_lists(v, property, p.value, p.other, &here));
         }
         return 0;
 }
@@ -219,7 +218,7 @@ static int check_resource(struct validation *v, const json_t *doc, const struct 
 int schema_check_embedded(struct validation *v, const struct schema *s, const json_t *doc,
                           const json_t *sound, const struct schema_path *at)
 {
-        if (doc == sound)
+        if (doc == sound || s->without_embedded)
                 return 0;
         if (json_is_object(doc) && s->embedded_resource)
                 TRY(check_resource(v, doc, at));
@@ -228,14 +227,13 @@ int schema_check_embedded(struct validation *v, const struct schema *s, const js
                 TRY(schema_check_embedded(v, s->items, json_array_get(doc, i), json_array_get(sound, i),
                                           &here));
         }
-        const char *key;
-        json_t *value;
-        json_object_foreach((json_t *)doc, key, value) {
-                const struct schema *property = schema_property(s, key);
+        struct doc_pairs p = DOC_PAIRS(doc, sound);
+        while (doc_pairs_next(&p)) {
+                const struct schema *property = p.value == p.other ? NULL : schema_property(s, p.key);
                 bool in_map = property && property == s->additional;
-                struct schema_path here = in_map ? PATH_KEY_OF(at, key) : PATH_CHILD_OF(at, key);
+                struct schema_path here = in_map ? PATH_KEY_OF(at, p.key) : PATH_CHILD_OF(at, p.key);
                 if (property)
-                        TRY(schema_check_embedded(v, property, value, json_object_get(sound, key), &here));
+                        TRY(schema_check_embedded(v, property, p.value, p.other, &here));
         }
         return 0;
 }

@@ -275,13 +275,16 @@ static bool has_duplicates(const json_t *list)
         return false;
 }
 
-static int check_list(struct validation *v, const struct schema *s, const json_t *doc, const json_t *old,
-                      const struct schema_path *at)
+static int check_list(struct validation *v, const struct schema *s, const json_t *doc,
+                      const struct schema_past *past, const struct schema_path *at)
 {
         for (size_t i = 0; s->items && i < json_array_size(doc); i++) {
-                const json_t *item = json_array_get(doc, i);
+                const json_t *item = json_array_get(doc, i), *sound = json_array_get(past->sound, i);
                 struct schema_path here = PATH_INDEX_OF(at, i);
-                TRY(schema_check_value(v, s->items, item, schema_old_item(s, old, item), &here));
+                struct schema_past then = { .sound = sound };
+                if (item != sound)
+                        then.old = schema_old_item(s, past->old, item);
+                TRY(schema_check_value(v, s->items, item, &then, &here));
         }
         TRY(check_count(v, at, json_array_size(doc), s->min_items, s->max_items, "items"));
         if (s->unique_items && has_duplicates(doc))
@@ -306,34 +309,111 @@ static bool has_required(const struct schema *s, const json_t *doc, const char *
         return value != NULL;
 }
 
-static int check_object(struct validation *v, const struct schema *s, const json_t *doc, const json_t *old,
-                        const struct schema_path *at)
+/* A member that may be wrong: declared, or one of a map (p NULL). */
+struct member {
+        const struct schema_property *p;
+        const char *key;
+        const json_t *value, *sound;
+};
+
+static int check_member(struct validation *v, const struct schema *s, const struct member *m,
+                        const struct schema_past *past, const struct schema_path *at)
 {
-        TRY(check_count(v, at, json_object_size(doc), s->min_properties, s->max_properties, "properties"));
+        struct schema_path here = m->p ? PATH_CHILD_OF(at, m->key) : PATH_KEY_OF(at, m->key);
+        struct schema_past then = { .sound = m->sound };
+        if (m->p && is_unset(m->p, m->value))
+                return 0;
+        if (!s->map_atomic)
+                then.old = past->old == past->sound ? m->sound : json_object_get(past->old, m->key);
+        return schema_check_value(v, m->p ? m->p->schema : s->additional, m->value, &then, &here);
+}
+
+static int check_members(struct validation *v, const struct schema *s, const json_t *doc,
+                         const struct schema_past *past, const struct schema_path *at)
+{
         for (size_t i = 0; i < s->n_properties; i++) {
                 const char *name = s->properties[i].name;
-                const json_t *value = json_object_get(doc, name);
-                struct schema_path here = PATH_CHILD_OF(at, name);
-                if (value && !is_unset(&s->properties[i], value))
-                        TRY(schema_check_value(v, s->properties[i].schema, value,
-                                               s->map_atomic ? NULL : json_object_get(old, name), &here));
+                struct member m = { &s->properties[i], name, json_object_get(doc, name),
+                                    json_object_get(past->sound, name) };
+                if (m.value)
+                        TRY(check_member(v, s, &m, past, at));
         }
         const char *key;
         json_t *value;
         json_object_foreach((json_t *)doc, key, value) {
-                struct schema_path here = PATH_KEY_OF(at, key);
+                struct member m = { NULL, key, value, json_object_get(past->sound, key) };
                 if (s->additional && schema_property(s, key) == s->additional)
-                        TRY(schema_check_value(v, s->additional, value,
-                                               s->map_atomic ? NULL : json_object_get(old, key), &here));
+                        TRY(check_member(v, s, &m, past, at));
         }
+        return 0;
+}
+
+static int check_required(struct validation *v, const struct schema *s, const json_t *doc,
+                          const struct schema_path *at)
+{
         for (size_t i = 0; i < s->n_required; i++)
                 if (!has_required(s, doc, s->required[i]))
                         TRY(schema_problem_required(v, at, s->required[i]));
         return 0;
 }
 
+#define CHANGED_MOST 16
+
+/* Members that are not those of the sound document, in the order in which check_members() takes them. */
+struct changed_members {
+        struct member at[CHANGED_MOST];
+        size_t n;
+        bool same_keys; /* and none of them may count as absent */
+};
+
+/* Declared ones by name, then the others as they come. */
+static void add_changed(struct changed_members *c, const struct member *m)
+{
+        size_t i = c->n++;
+        for (; m->p && i > 0 && (!c->at[i - 1].p || c->at[i - 1].p > m->p); i--)
+                c->at[i] = c->at[i - 1];
+        c->at[i] = *m;
+}
+
+/* False: too many. */
+static bool find_changed(const struct schema *s, const json_t *doc, const json_t *sound,
+                         struct changed_members *ret)
+{
+        struct doc_pairs p = DOC_PAIRS(doc, sound);
+        ret->n = 0;
+        ret->same_keys = json_object_size(doc) == json_object_size(sound);
+        while (doc_pairs_next(&p)) {
+                struct member m = { NULL, p.key, p.value, p.other };
+                if (p.value == p.other)
+                        continue;
+                m.p = schema_declared_property(s, p.key);
+                ret->same_keys &= p.other && (!m.p || m.p->presence == SCHEMA_WHEN_SET);
+                if (ret->n == CHANGED_MOST)
+                        return false;
+                if (m.p || s->additional)
+                        add_changed(ret, &m);
+        }
+        return true;
+}
+
+static int check_object(struct validation *v, const struct schema *s, const json_t *doc,
+                        const struct schema_past *past, const struct schema_path *at)
+{
+        struct changed_members changed;
+        TRY(check_count(v, at, json_object_size(doc), s->min_properties, s->max_properties, "properties"));
+        if (!json_is_object(past->sound) || !find_changed(s, doc, past->sound, &changed)) {
+                TRY(check_members(v, s, doc, past, at));
+                return check_required(v, s, doc, at);
+        }
+        for (size_t i = 0; i < changed.n; i++)
+                TRY(check_member(v, s, &changed.at[i], past, at));
+        return changed.same_keys ? 0 : check_required(v, s, doc, at);
+}
+
 /* --- allOf, anyOf, oneOf, not
  * -------------------------------------------------------------------------------- */
+
+static const struct schema_past without_past;
 
 struct choice {
         size_t n_valid;
@@ -346,7 +426,7 @@ static int try_choices(struct validation *v, const struct schema *const *schemas
         for (size_t i = 0; i < n; i++) {
                 struct schema_problems found = { .arena = v->problems->arena };
                 struct validation inner = { .problems = &found, .err = v->err };
-                TRY(schema_check_value(&inner, schemas[i], doc, NULL, at));
+                TRY(schema_check_value(&inner, schemas[i], doc, &without_past, at));
                 if (!found.n)
                         ret->n_valid++;
                 else if (!ret->best.n || found.n < ret->best.n)
@@ -390,7 +470,7 @@ static int check_all_of(struct validation *v, const struct schema *s, const json
         size_t n_valid = 0;
         for (size_t i = 0; i < s->n_all_of; i++) {
                 size_t before = v->problems->n;
-                TRY(schema_check_value(v, s->all_of[i], doc, NULL, at));
+                TRY(schema_check_value(v, s->all_of[i], doc, &without_past, at));
                 n_valid += v->problems->n == before;
         }
         if (n_valid == s->n_all_of)
@@ -418,8 +498,8 @@ static int check_junctors(struct validation *v, const struct schema *s, const js
 /* --- One value
  * ----------------------------------------------------------------------------------------------- */
 
-static int check_all(struct validation *v, const struct schema *s, const json_t *doc, const json_t *old,
-                     const struct schema_path *at)
+static int check_all(struct validation *v, const struct schema *s, const json_t *doc,
+                     const struct schema_past *past, const struct schema_path *at)
 {
         if (json_is_null(doc)) {
                 TRY(check_null(v, s, at));
@@ -432,18 +512,18 @@ static int check_all(struct validation *v, const struct schema *s, const json_t 
         else if (json_is_number(doc))
                 TRY(check_number(v, s, doc, at));
         else if (json_is_array(doc))
-                TRY(check_list(v, s, doc, old, at));
+                TRY(check_list(v, s, doc, past, at));
         TRY(check_enum(v, s, doc, at));
-        return json_is_object(doc) ? check_object(v, s, doc, old, at) : 0;
+        return json_is_object(doc) ? check_object(v, s, doc, past, at) : 0;
 }
 
 /* What an update leaves as it is does not count against it, even if the schema has become stricter. */
-int schema_check_value(struct validation *v, const struct schema *s, const json_t *doc, const json_t *old,
-                       const struct schema_path *at)
+int schema_check_value(struct validation *v, const struct schema *s, const json_t *doc,
+                       const struct schema_past *past, const struct schema_path *at)
 {
-        if (old && doc_equal(doc, old))
+        if (doc == past->sound || (past->old && doc_equal(doc, past->old)))
                 return 0;
-        return check_all(v, s, doc, old, at);
+        return check_all(v, s, doc, past, at);
 }
 
 static bool blocks_rules(const struct schema_problems *problems)
@@ -466,9 +546,10 @@ int schema_validate_update(const struct schema *s, const json_t *doc, const json
                            struct schema_problems *problems, struct error *err)
 {
         struct validation v = { .problems = problems, .err = err };
+        struct schema_past past = { old, sound };
         struct schema_path root = { 0 };
         uint64_t budget = SCHEMA_COST_BUDGET;
-        TRY(schema_check_value(&v, s, doc, old, &root));
+        TRY(schema_check_value(&v, s, doc, &past, &root));
         problems->n_values = problems->n;
         TRY(schema_check_embedded(&v, s, doc, sound, &root));
         TRY(schema_check_lists(&v, s, doc, sound, &root));
