@@ -76,21 +76,34 @@ static int append_key(struct buf *b, const char *key)
         return buf_append_char(b, ':');
 }
 
-static int append_member(struct buf *b, const char *key, const json_t *value)
+/* The text of a document that is being written. */
+struct text {
+        struct buf *b;
+        const struct doc_known_text *known; /* NULL: not of any part */
+        struct doc_spans *into;
+};
+
+static int append_value(struct text *t, const json_t *value)
 {
-        TRY(buf_append_char(b, ','));
-        TRY(append_key(b, key));
-        return doc_write(value, b);
+        return t->known ? doc_write_beside(value, t->known, t->b, t->into) : doc_write(value, t->b);
+}
+
+static int append_member(struct text *t, const char *key, const json_t *value)
+{
+        TRY(buf_append_char(t->b, ','));
+        TRY(append_key(t->b, key));
+        return append_value(t, value);
 }
 
 /* kind, apiVersion and metadata come first, so that lists and other versions can splice the rest. */
-static int write_text(json_t *doc, struct buf *b, uint32_t *ret_rest_at)
+static int write_text(json_t *doc, struct text *t, uint32_t *ret_rest_at)
 {
+        struct buf *b = t->b;
         TRY(buf_append_str(b, "{\"kind\":"));
-        TRY(doc_write(json_object_get(doc, "kind"), b));
-        TRY(append_member(b, "apiVersion", json_object_get(doc, "apiVersion")));
+        TRY(append_value(t, json_object_get(doc, "kind")));
+        TRY(append_member(t, "apiVersion", json_object_get(doc, "apiVersion")));
         *ret_rest_at = (uint32_t)b->len + 1;
-        TRY(append_member(b, "metadata", json_object_get(doc, "metadata")));
+        TRY(append_member(t, "metadata", json_object_get(doc, "metadata")));
 
         const char *key;
         json_t *value;
@@ -98,7 +111,7 @@ static int write_text(json_t *doc, struct buf *b, uint32_t *ret_rest_at)
                 if (strcmp(key, "kind") == 0 || strcmp(key, "apiVersion") == 0 ||
                     strcmp(key, "metadata") == 0)
                         continue;
-                TRY(append_member(b, key, value));
+                TRY(append_member(t, key, value));
         }
         return buf_append_char(b, '}');
 }
@@ -141,6 +154,12 @@ static int write_extra(const json_t *meta, struct buf *b, uint16_t *ret_labels, 
 
 int blob_from_doc(json_t *doc, uint64_t rv, struct blob **ret, struct error *err)
 {
+        return blob_from_doc_beside(doc, rv, NULL, NULL, ret, err);
+}
+
+int blob_from_doc_beside(json_t *doc, uint64_t rv, const struct doc_known_text *known, struct doc_spans *into,
+                         struct blob **ret, struct error *err)
+{
         char text_rv[24];
         snprintf(text_rv, sizeof(text_rv), "%" PRIu64, rv);
         json_t *meta = json_object_get(doc, "metadata");
@@ -153,7 +172,8 @@ int blob_from_doc(json_t *doc, uint64_t rv, struct blob **ret, struct error *err
         buf_init(&extra, LIMIT_OBJECT_BYTES);
         uint32_t rest_at = 0;
         uint16_t n_labels = 0, n_owners = 0;
-        if (write_text(doc, &text, &rest_at) < 0 || write_extra(meta, &extra, &n_labels, &n_owners) < 0)
+        struct text t = { &text, known, into };
+        if (write_text(doc, &t, &rest_at) < 0 || write_extra(meta, &extra, &n_labels, &n_owners) < 0)
                 return buf_status(text.failed ? &text : &extra, err, "object");
 
         struct blob *b = blob_new((struct slice){ text.data, text.len }, rest_at,

@@ -5,13 +5,6 @@
 #define KEPT_TEXT_MOST ((size_t)24 << 20) /* of all; a document takes several times its text */
 #define KEPT_TEXT_ONE ((size_t)64 << 10)
 
-struct kept_document {
-        struct list node;
-        struct kept_documents *of;
-        struct blob *blob;
-        json_t *doc;
-};
-
 void blob_forget_doc(struct blob *b)
 {
         struct kept_document *k = TAKE_PTR(b->kept);
@@ -21,6 +14,7 @@ void blob_forget_doc(struct blob *b)
         k->of->n--;
         k->of->bytes -= b->len;
         json_decref(k->doc);
+        doc_spans_free(&k->spans);
         mem_free(k);
 }
 
@@ -29,17 +23,19 @@ const json_t *blob_kept_doc(const struct blob *b)
         return b->kept ? b->kept->doc : NULL;
 }
 
-/* Written and read again a real may have become an integer. */
-static bool has_reals(const json_t *v)
+/* Written and read again a real may have become an integer. What is another document's, too, has none. */
+static bool has_reals(const json_t *v, const json_t *other)
 {
-        json_t *mutable = (json_t *)v;
+        struct doc_pairs p = DOC_PAIRS(v, other);
+        if (v == other)
+                return false;
         if (json_is_real(v))
                 return true;
         for (size_t i = 0; i < json_array_size(v); i++)
-                if (has_reals(json_array_get(v, i)))
+                if (has_reals(json_array_get(v, i), json_array_get(other, i)))
                         return true;
-        for (void *i = json_object_iter(mutable); i; i = json_object_iter_next(mutable, i))
-                if (has_reals(json_object_iter_value(i)))
+        while (doc_pairs_next(&p))
+                if (has_reals(p.value, p.other))
                         return true;
         return false;
 }
@@ -62,15 +58,22 @@ static void make_room(struct kept_documents *all)
                 blob_forget_doc(list_first(&all->list, struct kept_document, node)->blob);
 }
 
-void api_store_keep_doc(struct store *s, struct blob *b, json_t *doc)
+bool kept_may_be(const json_t *doc, const struct kept_document *beside)
+{
+        return is_in_order(doc) && !has_reals(doc, beside ? beside->doc : NULL);
+}
+
+void kept_add(struct store *s, struct blob *b, json_t *doc, struct doc_spans *spans)
 {
         struct kept_documents *all = &s->kept;
-        struct kept_document *k;
-        if (b->kept || b->len > KEPT_TEXT_ONE || !is_in_order(doc) || has_reals(doc) ||
-            !(k = NEW(struct kept_document)))
+        struct kept_document *k = b->len > KEPT_TEXT_ONE ? NULL : NEW(struct kept_document);
+        if (!k) {
+                doc_spans_free(spans);
                 return;
+        }
         make_room(all);
-        *k = (struct kept_document){ .of = all, .blob = b, .doc = json_incref(doc) };
+        *k = (struct kept_document){ .of = all, .blob = b, .doc = json_incref(doc), .spans = *spans };
+        *spans = (struct doc_spans){ 0 };
         list_append(&all->list, &k->node);
         all->n++;
         all->bytes += b->len;

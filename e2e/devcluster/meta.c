@@ -401,8 +401,9 @@ int meta_check_kind(struct request *rq, json_t *doc, const char *api_version, co
                 return fail_other_version(rq, doc, v, api_version);
         if (text_empty(k) && rq->resource->custom)
                 return request_fail_bad(rq, "Object 'Kind' is missing in the request's body");
-        if (json_object_set_new(doc, "kind", json_string(kind)) < 0 ||
-            json_object_set_new(doc, "apiVersion", json_string(api_version)) < 0)
+        if (text_empty(k) && json_object_set_new(doc, "kind", json_string(kind)) < 0)
+                return request_fail_memory(rq);
+        if (text_empty(v) && json_object_set_new(doc, "apiVersion", json_string(api_version)) < 0)
                 return request_fail_memory(rq);
         return 0;
 }
@@ -513,10 +514,10 @@ int meta_prepare_update(struct request *rq, const json_t *live, json_t *doc)
         json_t *meta = json_object_get(doc, "metadata"), *from = json_object_get(live, "metadata");
         json_object_del(meta, "selfLink");
         for (size_t i = 0; i < ARRAY_LEN(kept); i++) {
-                json_t *value = json_object_get(from, kept[i]);
-                if (!value)
+                json_t *value = json_object_get(from, kept[i]), *now = json_object_get(meta, kept[i]);
+                if (!value && now)
                         json_object_del(meta, kept[i]);
-                else if (json_object_set(meta, kept[i], value) < 0)
+                else if (value != now && json_object_set(meta, kept[i], value) < 0)
                         return request_fail_memory(rq);
         }
         return 0;

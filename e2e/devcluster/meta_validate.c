@@ -227,13 +227,21 @@ static int validate_finalizers(struct request *rq, const json_t *live, const jso
         return 0;
 }
 
+/* A part of metadata, unless it is as it was in a document that is valid. */
+static const json_t *to_check(const struct request *rq, const json_t *meta, const char *key)
+{
+        const json_t *part = json_object_get(meta, key);
+        return rq->sound && part == json_object_get(json_object_get(rq->sound, "metadata"), key) ? NULL
+                                                                                                 : part;
+}
+
 int meta_validate(struct request *rq, const json_t *live, const json_t *doc, struct schema_problems *problems)
 {
         const json_t *meta = json_object_get(doc, "metadata");
         if (!live)
                 TRY(validate_name(rq, doc, problems));
-        TRY(validate_labels(json_object_get(meta, "labels"), problems));
-        TRY(validate_annotations(json_object_get(meta, "annotations"), problems, rq->arena));
-        TRY(validate_owners(json_object_get(meta, "ownerReferences"), problems));
-        return validate_finalizers(rq, live, doc, problems);
+        TRY(validate_labels(to_check(rq, meta, "labels"), problems));
+        TRY(validate_annotations(to_check(rq, meta, "annotations"), problems, rq->arena));
+        TRY(validate_owners(to_check(rq, meta, "ownerReferences"), problems));
+        return to_check(rq, meta, "finalizers") ? validate_finalizers(rq, live, doc, problems) : 0;
 }

@@ -344,7 +344,7 @@ static int parse_body(struct request *rq, json_t **ret)
                 return request_fail(rq, 413, "RequestEntityTooLarge", "Request entity too large: limit is %u",
                                     LIMIT_REQUEST_BODY_BYTES);
         if (!type.len || slice_is(type, "application/json") || slice_is(type, "*/*"))
-                r = rest_parse_json(rq, rq->x->body, ret, &err);
+                r = rest_parse_json(rq, rq->x->body, NULL, ret, &err);
         else if (slice_is(type, "application/yaml"))
                 r = yaml_parse(rq->x->body, ret, &err);
         else if (slice_is(type, "application/vnd.kubernetes.protobuf"))

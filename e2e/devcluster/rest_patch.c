@@ -213,12 +213,24 @@ static int fail_unreadable(struct request *rq, enum patch_form form, struct slic
         return request_fail_bad(rq, "%s%s", form == PATCH_STRATEGIC ? "" : "error decoding patch: ", said);
 }
 
+/* What a merge patch is mostly the same as: the document that request_look() will give; NULL if that is read
+ * from text. */
+static const json_t *kept_for(struct request *rq, enum patch_form form)
+{
+        const struct table *t = request_table(rq, false);
+        const struct blob *b = api_store_get(t, rq->ns, rq->name);
+        if (form != PATCH_MERGE || !b || text_equal(rq->subresource, "scale") ||
+            !convert_is_identity(rq, t, b))
+                return NULL;
+        return blob_kept_doc(b);
+}
+
 static int parse(struct request *rq, enum patch_form form, struct slice body, json_t **ret)
 {
         struct error err = { 0 };
         int r = form == PATCH_APPLY  ? yaml_parse(body, ret, &err)
                 : form == PATCH_JSON ? doc_parse(body, ret, &err)
-                                     : rest_parse_json(rq, body, ret, &err);
+                                     : rest_parse_json(rq, body, kept_for(rq, form), ret, &err);
         if (r == ERR_NO_MEMORY)
                 return request_fail_memory(rq);
         if (r < 0 && form == PATCH_APPLY && slice_trim(body).len == 0)

@@ -2,6 +2,7 @@
 #include "e2e/devcluster/rest_write.h"
 
 #include "common/json/apply.h"
+#include "common/json/doc_beside.h"
 #include "e2e/devcluster/admission.h"
 #include "e2e/devcluster/admission_plugins.h"
 #include "e2e/devcluster/builtin/defaults.h"
@@ -19,10 +20,11 @@ static void decref(void *json)
         json_decref(json);
 }
 
-int rest_parse_json(struct request *rq, struct slice text, json_t **ret, struct error *err)
+int rest_parse_json(struct request *rq, struct slice text, const json_t *like, json_t **ret,
+                    struct error *err)
 {
         json_t *duplicates = NULL;
-        TRY(doc_parse_loose(text, ret, &duplicates, err));
+        TRY(doc_parse_beside(text, like, ret, &duplicates, err));
         if (!duplicates)
                 return 0;
         rq->duplicates = duplicates;
@@ -251,13 +253,13 @@ static int put(struct request *rq, const json_t *live, json_t *doc)
                 return request_fail_memory(rq);
         if (!live)
                 TRY(default_anew(rq, doc));
-        if (convert_to_storage(rq, doc, &stored, &err) < 0 || api_store_put(t, stored, &b, &err) < 0)
+        if (convert_to_storage(rq, doc, &stored, &err) < 0 ||
+            (is_worth_keeping(rq, live, doc, stored) ? api_store_put_kept(t, stored, &b, &err)
+                                                     : api_store_put(t, stored, &b, &err)) < 0)
                 return request_fail_error(rq, &err);
-        if (json_object_set_new(json_object_get(doc, "metadata"), "resourceVersion",
-                                json_string(meta_rv(stored))) < 0)
+        if (stored != doc && json_object_set_new(json_object_get(doc, "metadata"), "resourceVersion",
+                                                 json_string(meta_rv(stored))) < 0)
                 return request_fail_memory(rq);
-        if (is_worth_keeping(rq, live, doc, stored))
-                api_store_keep_doc(rq->devcluster->store, b, doc);
         run_after_write(rq, live, stored);
         return stored != doc && rq->resource->custom ? show_stored(rq, stored, doc) : 0;
 }
@@ -485,9 +487,32 @@ static int take_metadata(struct request *rq, const json_t *live, json_t *base, c
         return json_object_set(base, "metadata", meta);
 }
 
+/* Whether a status, or nothing, is all that differs from a document that shares its parts. */
+static bool is_status_alone(const json_t *live, const json_t *doc)
+{
+        struct doc_pairs p = DOC_PAIRS(doc, live);
+        if (json_object_size(doc) != json_object_size(live))
+                return false;
+        while (doc_pairs_next(&p)) {
+                struct doc_pairs m = DOC_PAIRS(p.value, p.other);
+                bool metadata = strcmp(p.key, "metadata") == 0;
+                if (!p.other || (metadata && json_object_size(p.value) != json_object_size(p.other)))
+                        return false;
+                while (metadata && doc_pairs_next(&m))
+                        if (m.value != m.other)
+                                return false;
+                if (!metadata && p.value != p.other && strcmp(p.key, "status") != 0)
+                        return false;
+        }
+        return true;
+}
+
 /* A subresource may write its part only: everything else comes from the live object. */
 static int restrict_to_subresource(struct request *rq, const json_t *live, json_t *doc)
 {
+        if (rq->sound && rq->resource->custom && strcmp(rq->subresource, "status") == 0 &&
+            is_status_alone(live, doc))
+                return 0;
         AUTO_JSON json_t *base = rq->sound ? doc_copy_members(live) : doc_copy(live);
         if (!base || (rq->sound && doc_own_member(base, live, "metadata") < 0))
                 return ERR_NO_MEMORY;

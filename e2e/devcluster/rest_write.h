@@ -3,8 +3,9 @@
 
 #include "e2e/devcluster/request.h"
 
-/* doc_parse() of a body, whose duplicate members are noted for fieldValidation. */
-int rest_parse_json(struct request *rq, struct slice text, json_t **ret, struct error *err);
+/* doc_parse_beside() of a body, whose duplicate members are noted for fieldValidation. */
+int rest_parse_json(struct request *rq, struct slice text, const json_t *like, json_t **ret,
+                    struct error *err);
 /* Warns of duplicates and unknown members (paths), or fails the request, as fieldValidation says. */
 int rest_report_fields(struct request *rq, const json_t *removed);
 int rest_normalise(struct request *rq, json_t *doc);

@@ -261,6 +261,36 @@ int api_store_put(struct table *t, json_t *doc, struct blob **ret, struct error 
         return 0;
 }
 
+/* What is kept of the object that doc is to replace; NULL if nothing is. */
+static const struct kept_document *kept_before(const struct table *t, const json_t *doc)
+{
+        const json_t *meta = json_object_get(doc, "metadata");
+        const char *name = json_string_value(json_object_get(meta, "name"));
+        const struct blob *b =
+                api_store_get(t, json_string_value(json_object_get(meta, "namespace")), name ? name : "");
+        return b ? b->kept : NULL;
+}
+
+int api_store_put_kept(struct table *t, json_t *doc, struct blob **ret, struct error *err)
+{
+        const struct kept_document *before = kept_before(t, doc);
+        static const struct doc_spans none;
+        struct doc_known_text known = { before ? before->blob->data : NULL, before ? &before->spans : &none };
+        CLEANUP(doc_spans_free) struct doc_spans spans = { 0 };
+        struct event *e;
+        if (!kept_may_be(doc, before))
+                return api_store_put(t, doc, ret, err);
+        TRY(reserve_write(t, &e, err));
+        int r = blob_from_doc_beside(doc, t->cluster->rv + 1, &known, &spans, ret, err);
+        if (r < 0) {
+                mem_free(e);
+                return r;
+        }
+        put_blob(t, e, *ret);
+        kept_add(t->cluster->store, *ret, doc, &spans);
+        return 0;
+}
+
 int api_store_put_copy(struct table *t, const struct blob *of, struct error *err)
 {
         ASSERT(of->rv == t->cluster->rv + 1);

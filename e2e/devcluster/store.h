@@ -158,9 +158,9 @@ size_t api_store_lower_bound(const struct table *t, const char *ns, const char *
 /* Creates or replaces; metadata.namespace and .name of doc say where. Sets metadata.resourceVersion in doc.
  * *ret is borrowed from the table (may be NULL). */
 int api_store_put(struct table *t, json_t *doc, struct blob **ret, struct error *err);
-/* Keeps the document that b was made from, which is changed no more, until the next state comes or others
- * need the room. */
-void api_store_keep_doc(struct store *s, struct blob *b, json_t *doc);
+/* The same for a document that is changed no more: it is kept, where that is possible, until the next state
+ * comes or others need the room. */
+int api_store_put_kept(struct table *t, json_t *doc, struct blob **ret, struct error *err);
 /* Puts what another store made, whose text names its version: it must be the one that follows here. */
 int api_store_put_copy(struct table *t, const struct blob *of, struct error *err);
 /* Removes the object that doc is the last state of. */

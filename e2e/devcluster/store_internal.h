@@ -3,6 +3,7 @@
 
 #include <sqlite3.h>
 
+#include "common/json/doc_beside.h"
 #include "e2e/devcluster/store.h"
 
 struct pending {
@@ -52,6 +53,9 @@ void api_store_sort_loaded(struct cluster *c);
 /* ---- blob.c ---- */
 struct blob *blob_new(struct slice text, uint32_t rest_at, struct slice extra, uint16_t n_labels,
                       uint16_t n_owners);
+/* blob_from_doc() of a document that shares parts with one whose text is known; all may be NULL. */
+int blob_from_doc_beside(json_t *doc, uint64_t rv, const struct doc_known_text *known, struct doc_spans *into,
+                         struct blob **ret, struct error *err);
 struct blob *blob_copy(const struct blob *b); /* with its version; NULL without memory */
 
 /* ---- scopes.c ---- */
@@ -60,5 +64,15 @@ void scopes_wake_all(struct table *t);
 void scopes_forget(const struct event *e); /* history loses it */
 
 /* ---- kept.c ---- */
-void blob_forget_doc(struct blob *b); /* none is fine */
+struct kept_document {
+        struct list node;
+        struct kept_documents *of;
+        struct blob *blob;
+        json_t *doc;
+        struct doc_spans spans; /* in the blob's text */
+};
+/* Whether a document may be kept; parts that it shares with one that is (may be NULL) are not looked at. */
+bool kept_may_be(const json_t *doc, const struct kept_document *beside);
+void kept_add(struct store *s, struct blob *b, json_t *doc, struct doc_spans *spans); /* takes the spans */
+void blob_forget_doc(struct blob *b);                                                 /* none is fine */
 void api_store_forget_docs(struct store *s);
