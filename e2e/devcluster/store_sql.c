@@ -68,6 +68,7 @@ static int read_object(struct store *s, sqlite3_stmt *st, struct map *by_id, str
         b->row = sqlite3_column_int64(st, 0);
         b->rv = (uint64_t)sqlite3_column_int64(st, 3);
         s->next_row = MAX(s->next_row, b->row + 1);
+        c->stored_rv = MAX(c->stored_rv, b->rv);
         if (api_store_load_blob(c, (const char *)sqlite3_column_text(st, 2), b) < 0)
                 return error_no_memory(err);
         return 0;
@@ -84,8 +85,11 @@ static int read_objects(struct store *s, struct map *by_id, struct error *err)
                 TRY(read_object(s, st, by_id, err));
         if (r != SQLITE_DONE)
                 return sql_error(s, "reading objects", err);
-        map_for_each(&s->clusters, e)
-                api_store_sort_loaded(e->value);
+        map_for_each(&s->clusters, e) {
+                struct cluster *c = e->value;
+                c->rv = c->committed_rv = c->compacted_rv = c->stored_rv;
+                api_store_sort_loaded(c);
+        }
         return 0;
 }
 
@@ -170,6 +174,7 @@ static int write_pending(struct store *s, struct error *err)
                 const struct pending *p = &s->pending.at[i];
                 if (p->blob) {
                         TRY(put_row(s, p, err));
+                        p->cluster->stored_rv = p->blob->rv; /* what is read back has it */
                 } else {
                         sqlite3_bind_int64(s->remove, 1, p->row);
                         TRY(step(s, s->remove, "write", err));

@@ -97,6 +97,41 @@ static void a_restart_keeps_objects_labels_and_versions(void **state)
         rig_run_with(look, &o);
 }
 
+static void keep_version(struct rig *r)
+{
+        assert_int_equal(rig_get(r, CM), 200);
+        snprintf(version, sizeof(version), "%s", rig_string(r, "metadata.resourceVersion"));
+}
+
+static void write_last(struct rig *r)
+{
+        assert_int_equal(rig_post(r, CM, "{\"metadata\":{\"name\":\"last\"}}"), 201);
+        keep_version(r);
+}
+
+static void remove_last(struct rig *r)
+{
+        assert_int_equal(rig_get(r, CM), 200);
+        assert_string_equal(rig_string(r, "metadata.resourceVersion"), version);
+        assert_int_equal(rig_delete(r, CM "/last"), 200);
+        keep_version(r);
+}
+
+static void find_version(struct rig *r)
+{
+        assert_int_equal(rig_get(r, CM), 200);
+        assert_string_equal(rig_string(r, "metadata.resourceVersion"), version);
+}
+
+/* The version is the newest object's, until that goes. */
+static void a_restart_keeps_the_version_of_the_last_write(void **state)
+{
+        struct devcluster_options o = on_disk();
+        rig_run_with(write_last, &o);
+        rig_run_with(remove_last, &o);
+        rig_run_with(find_version, &o);
+}
+
 static int make_folder(void **state)
 {
         if (!mkdtemp(folder))
@@ -121,6 +156,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(acknowledged_writes_survive_a_kill),
                 cmocka_unit_test(a_restart_keeps_objects_labels_and_versions),
+                cmocka_unit_test(a_restart_keeps_the_version_of_the_last_write),
         };
         return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
