@@ -22,6 +22,7 @@ void doc_spans_free(struct doc_spans *s);
  * (none: {0}): what they name is copied. *into gets this one's, by their places in the whole buffer. */
 struct doc_known_text {
         const char *text;
+        size_t len;
         const struct doc_spans *spans;
 };
 int doc_write_beside(const json_t *doc, const struct doc_known_text *known, struct buf *b,

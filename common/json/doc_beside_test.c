@@ -213,7 +213,7 @@ static void it_survives_each_failing_allocation(void **state)
 /* Writes beside what was written before, and checks it; *spans and *text become its own. */
 static void write_beside(const json_t *doc, struct doc_spans *spans, char **text)
 {
-        struct doc_known_text known = { *text, spans };
+        struct doc_known_text known = { *text, *text ? strlen(*text) : 0, spans };
         struct doc_spans now = { 0 };
         struct buf b;
         buf_init(&b, TEXT_MAX);

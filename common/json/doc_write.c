@@ -296,6 +296,8 @@ int doc_write_beside(const json_t *doc, const struct doc_known_text *known, stru
                      struct doc_spans *into)
 {
         struct writer w = { .b = b, .style = COMPACT, .known = known, .into = into };
+        if (!into->n && vec_reserve(into, known->spans->n + 4) < 0)
+                return b->failed = ERR_NO_MEMORY;
         return write_value(&w, doc);
 }
 

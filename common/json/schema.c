@@ -105,28 +105,45 @@ static int prune_metadata(struct pruning *p, json_t *metadata, const struct sche
 static int prune(struct pruning *p, const struct schema *s, json_t *doc, const json_t *sound,
                  const struct schema_path *at, bool resource);
 
+static bool is_unknown(const struct schema *s, const char *key, bool resource)
+{
+        return !schema_property(s, key) && !(resource && is_type_meta(key));
+}
+
+static void remove_unknown(const struct schema *s, json_t *doc, bool resource)
+{
+        const char *key;
+        json_t *value;
+        void *next;
+        json_object_foreach_safe(doc, next, key, value)
+                if (is_unknown(s, key, resource))
+                        json_object_del(doc, key);
+}
+
 static int prune_object(struct pruning *p, const struct schema *s, json_t *doc, const json_t *sound,
                         const struct schema_path *at, bool resource)
 {
         bool keep_unknown = s->preserve_unknown || s->additional_allowed || s->type == SCHEMA_ANY;
-        const char *key;
-        json_t *value;
-        void *next;
-        json_object_foreach_safe(doc, next, key, value) {
-                const struct schema *property = schema_property(s, key);
-                struct schema_path here = PATH_CHILD_OF(at, key);
-                if (resource && at->kind != PATH_ROOT && strcmp(key, "metadata") == 0)
-                        TRY(prune_metadata(p, value, &here));
-                if (resource && is_type_meta(key))
+        bool found = false;
+        struct doc_pairs m = DOC_PAIRS(doc, sound);
+        while (doc_pairs_next(&m)) {
+                if (m.value == m.other)
+                        continue;
+                const struct schema *property = schema_property(s, m.key);
+                struct schema_path here = PATH_CHILD_OF(at, m.key);
+                if (resource && at->kind != PATH_ROOT && strcmp(m.key, "metadata") == 0)
+                        TRY(prune_metadata(p, m.value, &here));
+                if (resource && is_type_meta(m.key))
                         continue;
                 if (property) {
-                        TRY(prune(p, property, value, json_object_get(sound, key), &here,
-                                  property->embedded_resource));
+                        TRY(prune(p, property, m.value, m.other, &here, property->embedded_resource));
                 } else if (!keep_unknown) {
                         TRY(note_removed(p, p->removed, &here));
-                        json_object_del(doc, key);
+                        found = true;
                 }
         }
+        if (found)
+                remove_unknown(s, doc, resource);
         return 0;
 }
 
@@ -216,8 +233,8 @@ static int settle_nulls(const struct schema *s, json_t *object)
         json_t *value;
         void *next;
         json_object_foreach_safe(object, next, key, value) {
-                const struct schema *property = schema_property(s, key);
-                if (!property || !is_unwanted_null(value, property))
+                const struct schema *property = json_is_null(value) ? schema_property(s, key) : NULL;
+                if (!property || property->nullable)
                         continue;
                 if (property->default_value)
                         TRY(set_default(object, key, property));

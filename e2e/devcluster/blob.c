@@ -170,6 +170,8 @@ int blob_from_doc_beside(json_t *doc, uint64_t rv, const struct doc_known_text *
         AUTO_BUF struct buf text, extra;
         buf_init(&text, LIMIT_OBJECT_BYTES * 2);
         buf_init(&extra, LIMIT_OBJECT_BYTES);
+        if (buf_reserve(&text, known ? known->len + 64 : 0) < 0 || buf_reserve(&extra, 240) < 0)
+                return error_no_memory(err);
         uint32_t rest_at = 0;
         uint16_t n_labels = 0, n_owners = 0;
         struct text t = { &text, known, into };

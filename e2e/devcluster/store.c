@@ -275,7 +275,8 @@ int api_store_put_kept(struct table *t, json_t *doc, struct blob **ret, struct e
 {
         const struct kept_document *before = kept_before(t, doc);
         static const struct doc_spans none;
-        struct doc_known_text known = { before ? before->blob->data : NULL, before ? &before->spans : &none };
+        struct doc_known_text known = { before ? before->blob->data : NULL, before ? before->blob->len : 0,
+                                        before ? &before->spans : &none };
         CLEANUP(doc_spans_free) struct doc_spans spans = { 0 };
         struct event *e;
         if (!kept_may_be(doc, before))

@@ -96,7 +96,7 @@ struct cluster {
         uint64_t rv;           /* last one given out */
         uint64_t committed_rv; /* watchers see events up to here */
         uint64_t compacted_rv; /* a watch from before gets 410 */
-        uint64_t stored_rv;    /* as in SQLite */
+        uint64_t stored_rv;    /* as SQLite tells it: of the cluster's row or of its newest object's */
         struct map tables;     /* key -> struct table */
         struct event_queue history;
         size_t history_bytes;
