@@ -97,20 +97,12 @@ static int refuse_duplicate(struct builder *b, struct slice key)
 static int add_member(struct builder *b, struct slice key, json_t *value)
 {
         json_t *object = b->open[b->depth - 1];
-        if (memchr(key.data, '\0', key.len)) {
-                json_decref(value);
-                return syntax_error(b, b->key.data, "NUL in a key");
-        }
-        if (json_object_getn(object, key.data, key.len)) {
-                int code = b->duplicates ? tell_duplicate(b, key) : b->loose ? 0 : refuse_duplicate(b, key);
-                if (code < 0) {
-                        json_decref(value);
-                        return code;
-                }
-        }
+        size_t n = json_object_size(object);
         if (json_object_setn_new_nocheck(object, key.data, key.len, value) < 0)
                 return error_no_memory(b->err);
-        return 0;
+        if (json_object_size(object) > n)
+                return 0;
+        return b->duplicates ? tell_duplicate(b, key) : b->loose ? 0 : refuse_duplicate(b, key);
 }
 
 static int add_escaped_member(struct builder *b, json_t *value)
@@ -121,6 +113,10 @@ static int add_escaped_member(struct builder *b, json_t *value)
                 return error_no_memory(b->err);
         }
         size_t n = scan_decode(b->key, key);
+        if (memchr(key, '\0', n)) {
+                json_decref(value);
+                return syntax_error(b, b->key.data, "NUL in a key");
+        }
         return add_member(b, (struct slice){ key, n }, value);
 }
 

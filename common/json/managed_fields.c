@@ -7,24 +7,47 @@
 static const char update[] = "Update";
 static const char ancient[] = "ancient-changes";
 
-static const char *text_or_empty(const json_t *entry, const char *key)
+/* What an entry has, in the order in which entries are written. */
+static const char *const entry_keys[] = { "manager",    "operation", "apiVersion", "time",
+                                          "fieldsType", "fieldsV1",  "subresource" };
+enum entry_member { MANAGER, OPERATION, API_VERSION, TIME, FIELDS_TYPE, FIELDS, SUBRESOURCE, MEMBERS };
+
+static void read_members(const json_t *entry, json_t *ret[MEMBERS])
 {
-        const char *s = json_string_value(json_object_get(entry, key));
-        return s ? s : "";
+        const char *key;
+        json_t *value;
+        size_t next = 0; /* most probably */
+        json_object_foreach((json_t *)entry, key, value) {
+                size_t i = next;
+                if (i == MEMBERS || strcmp(key, entry_keys[i]) != 0)
+                        for (i = 0; i < MEMBERS && strcmp(key, entry_keys[i]) != 0; i++)
+                                ;
+                if (i == MEMBERS)
+                        continue;
+                ret[i] = value;
+                next = i + 1;
+        }
+}
+
+static const char *text_or_empty(const json_t *value)
+{
+        return or_empty(json_string_value(value));
 }
 
 static int read_entry(struct managers *m, const json_t *entry, size_t index, struct error *err)
 {
+        json_t *members[MEMBERS] = { NULL };
+        read_members(entry, members);
         struct manager one = {
-                .name = text_or_empty(entry, "manager"),
-                .operation = text_or_empty(entry, "operation"),
-                .api_version = text_or_empty(entry, "apiVersion"),
-                .subresource = text_or_empty(entry, "subresource"),
-                .time = text_or_empty(entry, "time"),
+                .name = text_or_empty(members[MANAGER]),
+                .operation = text_or_empty(members[OPERATION]),
+                .api_version = text_or_empty(members[API_VERSION]),
+                .subresource = text_or_empty(members[SUBRESOURCE]),
+                .time = text_or_empty(members[TIME]),
                 .entry = entry,
                 .like = entry,
         };
-        json_t *fields = doc_get_object(entry, "fieldsV1");
+        json_t *fields = json_is_object(members[FIELDS]) ? members[FIELDS] : NULL;
         if (strcmp(one.operation, update) != 0 && strcmp(one.operation, "Apply") != 0)
                 return error_set(err, ERR_INVALID,
                                  "metadata.managedFields[%zu].operation: must be `Apply` or `Update`", index);
@@ -43,6 +66,8 @@ int managers_read(struct managers *m, const json_t *array, int64_t wall_ms, stru
 {
         *m = (struct managers){ 0 };
         time_format_rfc3339(wall_ms, m->now);
+        if (vec_reserve(m, json_array_size(array) + 1) < 0)
+                return error_no_memory(err);
         for (size_t i = 0; i < json_array_size(array); i++) {
                 int code = read_entry(m, json_array_get(array, i), i, err);
                 if (code < 0) {
