@@ -130,9 +130,10 @@ static void enqueue_unblocked(struct gc *g, struct request *rq, const json_t *li
         json_t *ref;
         json_array_foreach(doc_get_array(live, "metadata.ownerReferences"), i, ref) {
                 bool known;
+                if (json_is_true(json_object_get(ref, "blockOwnerDeletion")))
+                        continue;
                 const struct blob *owner = find_owner(rq->cluster, ref, meta_ns(live), &known);
-                if (owner && strstr(owner->data, "\"foregroundDeletion\"") &&
-                    !json_is_true(json_object_get(ref, "blockOwnerDeletion")))
+                if (owner && strstr(owner->data, "\"foregroundDeletion\""))
                         gc_enqueue_blob(g, rq->cluster, owner);
         }
 }

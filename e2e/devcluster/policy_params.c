@@ -38,7 +38,7 @@ static int take_param(struct request *of, const struct blob *b, const json_t *se
 
 static int collect_params(struct request *of, const char *ns, const json_t *ref, struct params *all)
 {
-        const struct table *t = request_table(of, false);
+        struct table *t = request_table(of, false);
         const char *name = doc_get_string(ref, "name");
         if (name) {
                 const struct blob *b = api_store_get(t, ns, name);

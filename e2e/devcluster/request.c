@@ -77,7 +77,7 @@ int request_load(struct request *rq, json_t **ret)
 
 int request_look(struct request *rq, json_t **ret)
 {
-        const struct table *t = request_table(rq, false);
+        struct table *t = request_table(rq, false);
         const struct blob *b = api_store_get(t, rq->ns, rq->name);
         rq->sound = b && convert_is_identity(rq, t, b) ? blob_kept_doc(b) : NULL;
         if (!rq->sound)

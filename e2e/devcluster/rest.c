@@ -167,12 +167,10 @@ static int find_cluster(struct request *rq, const char *path, const char **ret)
         if (!text_starts_with(path, prefix))
                 return request_fail_no_path(rq);
         const char *name = path + strlen(prefix), *slash = strchr(name, '/');
-        const char *copy = arena_strndup(rq->arena, name, slash ? (size_t)(slash - name) : strlen(name));
-        if (!copy)
-                return request_fail_memory(rq);
-        rq->cluster = api_store_cluster(rq->devcluster->store, copy);
+        size_t n = slash ? (size_t)(slash - name) : strlen(name);
+        rq->cluster = map_get_n(api_store_clusters(rq->devcluster->store), name, n);
         if (!rq->cluster)
-                return request_fail(rq, 404, "NotFound", "no logical cluster \"%s\"", copy);
+                return request_fail(rq, 404, "NotFound", "no logical cluster \"%.*s\"", (int)n, name);
         *ret = slash ? slash : "/";
         return 0;
 }

@@ -217,7 +217,7 @@ static int fail_unreadable(struct request *rq, enum patch_form form, struct slic
  * from text. */
 static const json_t *kept_for(struct request *rq, enum patch_form form)
 {
-        const struct table *t = request_table(rq, false);
+        struct table *t = request_table(rq, false);
         const struct blob *b = api_store_get(t, rq->ns, rq->name);
         if (form != PATCH_MERGE || !b || text_equal(rq->subresource, "scale") ||
             !convert_is_identity(rq, t, b))

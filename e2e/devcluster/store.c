@@ -156,6 +156,9 @@ static int compare_key(const struct blob *b, const char *ns, const char *name)
 size_t api_store_lower_bound(const struct table *t, const char *ns, const char *name)
 {
         size_t low = 0, high = t->items.n;
+        /* A write looks for its object again and again. */
+        if (t->found < high && compare_key(t->items.at[t->found], ns, name) == 0)
+                return t->found;
         /* Appending in order is the common bulk case. */
         if (high && compare_key(t->items.at[high - 1], ns, name) < 0)
                 return high;
@@ -169,14 +172,15 @@ size_t api_store_lower_bound(const struct table *t, const char *ns, const char *
         return low;
 }
 
-struct blob *api_store_get(const struct table *t, const char *ns, const char *name)
+struct blob *api_store_get(struct table *t, const char *ns, const char *name)
 {
         if (!t)
                 return NULL;
         size_t i = api_store_lower_bound(t, ns ? ns : "", name);
-        if (i < t->items.n && compare_key(t->items.at[i], ns ? ns : "", name) == 0)
-                return t->items.at[i];
-        return NULL;
+        if (i == t->items.n || compare_key(t->items.at[i], ns ? ns : "", name) != 0)
+                return NULL;
+        t->found = i;
+        return t->items.at[i];
 }
 
 /* ---- writes ---- */
@@ -262,7 +266,7 @@ int api_store_put(struct table *t, json_t *doc, struct blob **ret, struct error 
 }
 
 /* What is kept of the object that doc is to replace; NULL if nothing is. */
-static const struct kept_document *kept_before(const struct table *t, const json_t *doc)
+static const struct kept_document *kept_before(struct table *t, const json_t *doc)
 {
         const json_t *meta = json_object_get(doc, "metadata");
         const char *name = json_string_value(json_object_get(meta, "name"));

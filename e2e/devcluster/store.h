@@ -80,6 +80,7 @@ struct table {
         struct cluster *cluster;
         const char *key;          /* "group/plural" ("/pods"): borrowed from the cluster's map */
         VEC(struct blob *) items; /* sorted by namespace, then name */
+        size_t found;             /* where api_store_get() found something last: a guess */
         struct event_queue events;
         struct waitq watchers;
         struct map scopes; /* namespace -> struct watch_scope */
@@ -150,7 +151,7 @@ int api_store_setting_put(struct store *s, const char *key, const char *value, s
 
 /* The table of a resource; made when absent and `create`. NULL when absent or without memory. */
 struct table *api_store_table(struct cluster *c, const char *key, bool create);
-struct blob *api_store_get(const struct table *t, const char *ns,
+struct blob *api_store_get(struct table *t, const char *ns,
                            const char *name); /* borrowed; NULL; t may be NULL */
 /* Index of the first item with namespace and name not below the given ones. */
 size_t api_store_lower_bound(const struct table *t, const char *ns, const char *name);
