@@ -128,6 +128,8 @@ static json_t *parsed(struct mirror_object *o)
 {
         struct error err;
 
+        if (!o->doc) /* the server's own, if it has it still: nobody changes that */
+                o->doc = json_incref((json_t *)blob_kept_doc(o->blob));
         if (!o->doc && blob_parse(o->blob, &o->doc, &err) < 0)
                 o->doc = NULL;
         return o->doc;
