@@ -16,6 +16,7 @@ struct doc_span {
 struct doc_spans {
         struct doc_span *at;
         size_t n, cap;
+        bool reals; /* there was one in what was not copied */
 };
 void doc_spans_free(struct doc_spans *s);
 /* doc_write() of a document, or of a part, that shares nodes with one whose text is `text`, with `spans`

@@ -268,6 +268,8 @@ static int write_value(struct writer *w, const json_t *v)
         case JSON_INTEGER:
                 return buf_append_int(w->b, json_integer_value(v));
         case JSON_REAL:
+                if (w->into)
+                        w->into->reals = true;
                 doc_format_real(json_real_value(v), real);
                 return buf_append_str(w->b, real);
         case JSON_TRUE:

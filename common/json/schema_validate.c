@@ -521,7 +521,10 @@ static int check_all(struct validation *v, const struct schema *s, const json_t 
 int schema_check_value(struct validation *v, const struct schema *s, const json_t *doc,
                        const struct schema_past *past, const struct schema_path *at)
 {
-        if (doc == past->sound || (past->old && doc_equal(doc, past->old)))
+        if (doc == past->sound)
+                return 0;
+        /* What was valid is so again without being compared. */
+        if (past->old && past->old != past->sound && doc_equal(doc, past->old))
                 return 0;
         return check_all(v, s, doc, past, at);
 }

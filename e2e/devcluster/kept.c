@@ -23,23 +23,6 @@ const json_t *blob_kept_doc(const struct blob *b)
         return b->kept ? b->kept->doc : NULL;
 }
 
-/* Written and read again a real may have become an integer. What is another document's, too, has none. */
-static bool has_reals(const json_t *v, const json_t *other)
-{
-        struct doc_pairs p = DOC_PAIRS(v, other);
-        if (v == other)
-                return false;
-        if (json_is_real(v))
-                return true;
-        for (size_t i = 0; i < json_array_size(v); i++)
-                if (has_reals(json_array_get(v, i), json_array_get(other, i)))
-                        return true;
-        while (doc_pairs_next(&p))
-                if (has_reals(p.value, p.other))
-                        return true;
-        return false;
-}
-
 /* Whether the text reads as the document, in order, too. */
 static bool is_in_order(const json_t *doc)
 {
@@ -58,15 +41,12 @@ static void make_room(struct kept_documents *all)
                 blob_forget_doc(list_first(&all->list, struct kept_document, node)->blob);
 }
 
-bool kept_may_be(const json_t *doc, const struct kept_document *beside)
-{
-        return is_in_order(doc) && !has_reals(doc, beside ? beside->doc : NULL);
-}
-
 void kept_add(struct store *s, struct blob *b, json_t *doc, struct doc_spans *spans)
 {
         struct kept_documents *all = &s->kept;
-        struct kept_document *k = b->len > KEPT_TEXT_ONE ? NULL : NEW(struct kept_document);
+        /* Written and read again a real may have become an integer. */
+        bool fit = b->len <= KEPT_TEXT_ONE && !spans->reals && is_in_order(doc);
+        struct kept_document *k = fit ? NEW(struct kept_document) : NULL;
         if (!k) {
                 doc_spans_free(spans);
                 return;

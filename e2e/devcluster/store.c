@@ -283,8 +283,6 @@ int api_store_put_kept(struct table *t, json_t *doc, struct blob **ret, struct e
                                         before ? &before->spans : &none };
         CLEANUP(doc_spans_free) struct doc_spans spans = { 0 };
         struct event *e;
-        if (!kept_may_be(doc, before))
-                return api_store_put(t, doc, ret, err);
         TRY(reserve_write(t, &e, err));
         int r = blob_from_doc_beside(doc, t->cluster->rv + 1, &known, &spans, ret, err);
         if (r < 0) {

@@ -71,8 +71,7 @@ struct kept_document {
         json_t *doc;
         struct doc_spans spans; /* in the blob's text */
 };
-/* Whether a document may be kept; parts that it shares with one that is (may be NULL) are not looked at. */
-bool kept_may_be(const json_t *doc, const struct kept_document *beside);
-void kept_add(struct store *s, struct blob *b, json_t *doc, struct doc_spans *spans); /* takes the spans */
-void blob_forget_doc(struct blob *b);                                                 /* none is fine */
+/* Keeps a document, if it may be; takes the spans. */
+void kept_add(struct store *s, struct blob *b, json_t *doc, struct doc_spans *spans);
+void blob_forget_doc(struct blob *b); /* none is fine */
 void api_store_forget_docs(struct store *s);
