@@ -4,7 +4,8 @@
 #define WALL_START_MS 1767225600000 /* 2026-01-01T00:00:00Z */
 #define MINUTE_MS INT64_C(60000)
 #define SET_UP_MS (30 * MINUTE_MS)
-#define PART_MS (180 * MINUTE_MS)  /* of the day: play, then a quiet moment */
+#define PART_MS (180 * MINUTE_MS)  /* of the day: play, and at its end a quiet moment */
+#define MOMENT_MS (11 * MINUTE_MS) /* about what that takes; short parts are played whole, and it comes after */
 #define FAULTS_MS (15 * MINUTE_MS) /* in the middle of each */
 #define GAP_MS (6 * MINUTE_MS)     /* between moves, in the mean; a shorter day has as many for each member */
 #define GAP_LEAST_MS 5000
@@ -190,10 +191,12 @@ static int play(struct day *d, struct error *err)
         log_info(&d->log, "play");
         begin = loop_now_ms(d->loop);
         end = begin + d->plan->minutes * MINUTE_MS;
-        while (loop_now_ms(d->loop) < end) {
-                int64_t from = loop_now_ms(d->loop);
+        for (int64_t at = begin; at < end; at += PART_MS) {
+                int64_t from = loop_now_ms(d->loop), until = MIN(at + PART_MS, end);
 
-                TRY(play_part(d, from, MIN(from + PART_MS, end), err));
+                if (until - from > 2 * MOMENT_MS)
+                        until -= MOMENT_MS;
+                TRY(play_part(d, from, until, err));
         }
         return 0;
 }
