@@ -178,13 +178,22 @@ int move_edit_at_start(struct player *p, struct dice *d, struct error *err)
 #define PAUSE_LONG_MS 20000 /* all do, and others had the time to take them */
 #define PAUSE_MORE_MS 50000
 
-static int pause_agent(struct player *p, unsigned index, struct dice *d, struct error *err)
+/* Of hub agents every other one is stopped with a write decided: what it decided others may have taken over
+ * when it goes on. */
+static enum sim_pause_at draw_moment(struct dice *d, bool hub_agent)
+{
+        uint64_t drawn = dice_below(d, hub_agent ? 2 * PAUSE_MOMENTS - 2 : PAUSE_MOMENTS);
+
+        return drawn < PAUSE_MOMENTS ? (enum sim_pause_at)drawn : PAUSE_DECIDED;
+}
+
+static int pause_agent(struct player *p, unsigned index, bool hub_agent, struct dice *d, struct error *err)
 {
         static const char *const moments[PAUSE_MOMENTS] = { "at once", "with a write decided",
                                                             "with a write sent",
                                                             "with a write of a lease decided",
                                                             "with a write of a lease sent" };
-        enum sim_pause_at at = (enum sim_pause_at)dice_below(d, PAUSE_MOMENTS);
+        enum sim_pause_at at = draw_moment(d, hub_agent);
         int64_t ms = dice_percent(d, 25) ? 1000 + (int64_t)dice_below(d, PAUSE_SHORT_MS)
                                          : PAUSE_LONG_MS + (int64_t)dice_below(d, PAUSE_MORE_MS);
         char name[FLEET_AGENT_NAME];
@@ -200,12 +209,12 @@ static int pause_agent(struct player *p, unsigned index, struct dice *d, struct 
 
 int move_pause_hub_agent(struct player *p, struct dice *d, struct error *err)
 {
-        return pause_agent(p, any_hub_agent(p, d), d, err);
+        return pause_agent(p, any_hub_agent(p, d), true, d, err);
 }
 
 int move_pause_member(struct player *p, struct dice *d, struct error *err)
 {
-        return pause_agent(p, move_member(p, d), d, err);
+        return pause_agent(p, move_member(p, d), false, d, err);
 }
 
 /* ---- networks ---- */

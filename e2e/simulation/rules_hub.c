@@ -1,19 +1,30 @@
 #include "common/base/map.h"
 #include "common/base/memory.h"
 #include "e2e/simulation/asked.h"
+#include "e2e/simulation/held.h"
 #include "e2e/simulation/rules.h"
 
 /* ---- one leader ---- */
+
+/* An event says what happened, and decides nothing: it may come late. The webhooks' certificate is made by
+ * whoever serves first. */
+static bool is_the_leaders(const struct watch *w, const char *who, const char *resource)
+{
+        static const char *const anybodys[] = { RES_LEASES, "/events", "/secrets" };
+
+        return !watch_shards(w) && rule_is_hub_agent(who) &&
+               !text_in(resource, anybodys, ARRAY_LEN(anybodys));
+}
 
 static void one_leader(struct watch *w, void *state, const struct change *c)
 {
         const json_t *lease;
         const char *holder;
 
-        /* An event says what happened, and decides nothing: it may come late. The webhooks' certificate is
-         * made by whoever serves first. */
-        if (watch_shards(w) || !rule_is_hub_agent(c->who) || text_equal(c->resource, RES_LEASES) ||
-            text_equal(c->resource, "/events") || text_equal(c->resource, "/secrets"))
+        if (text_equal(c->cluster, "hub") && text_equal(c->resource, RES_LEASES) &&
+            text_equal(c->name, LEASE_HUB_AGENT))
+                held_note(state, c);
+        if (!is_the_leaders(w, c->who, c->resource))
                 return;
         lease = watch_get(w, "hub", RES_LEASES, NAMESPACE_FLEET_SYSTEM, LEASE_HUB_AGENT);
         holder = doc_get_string(lease, "spec.holderIdentity");
@@ -23,7 +34,21 @@ static void one_leader(struct watch *w, void *state, const struct change *c)
                              c->ns, c->name, holder ? holder : "nobody");
 }
 
-const struct rule rule_one_leader = { .name = "one-leader", .changed = one_leader };
+static void leader_sent(struct watch *w, void *state, const struct sent *s)
+{
+        const struct held *held = state;
+        int who = held_agent(s->who);
+
+        if (who < 0 || !is_the_leaders(w, s->who, s->resource) || held_at(&held[who], s->at_ms))
+                return;
+        watch_broken(w, &rule_one_leader, "%s sent %s %s/%s when its lease was %s", s->who, s->resource,
+                     s->ns, s->name, held[who].until_ms < s->at_ms ? "another's or nobody's" : "over");
+}
+
+const struct rule rule_one_leader = { .name = "one-leader",
+                                      .state_size = HELD_AGENTS * sizeof(struct held),
+                                      .changed = one_leader,
+                                      .sent = leader_sent };
 
 /* ---- live bindings ---- */
 

@@ -6,14 +6,13 @@
 
 #include <cmocka.h>
 
-#include "common/ctrl/shards_plan.h"
 #include "e2e/simulation/rules_test.h"
 
 /* ---- the hub ---- */
 
 #define LEASE(holder)                                                                                        \
         "{'metadata':{'name':'" LEASE_HUB_AGENT                                                              \
-        "','namespace':'fleet-system'},'spec':{'holderIdentity':'" holder "'}}"
+        "','namespace':'fleet-system'},'spec':{'holderIdentity':'" holder "','leaseDurationSeconds':15}}"
 
 static void only_the_leader_writes(void **state)
 {
@@ -30,125 +29,25 @@ static void only_the_leader_writes(void **state)
         close_watch(&w);
 }
 
-#define SHARD(k, holder)                                                                                     \
-        "{'metadata':{'name':'" LEASE_HUB_AGENT "-shard-" k                                                  \
-        "-of-2','namespace':'fleet-system'},'spec':{'holderIdentity':'" holder "'}}"
-#define APP_0 "{'metadata':{'name':'app-0'}}"
-
-static void of_a_shard_only_its_holder_writes(void **state)
-{
-        bool second = shard_of_key("app-0", 2);
-        struct watch w;
-
-        open_watch(&w, &rule_shard_owner);
-        w.shards = 2;
-        put(&w, "hub-agent", "hub", RES_LEASES, second ? SHARD("1", "hub-agent") : SHARD("0", "hub-agent"));
-        put(&w, "hub-agent-2", "hub", RES_LEASES,
-            second ? SHARD("0", "hub-agent-2") : SHARD("1", "hub-agent-2"));
-        put(&w, "hub-agent", "hub", RES_PLACEMENTS, APP_0);
-        put(&w, "player", "hub", RES_PLACEMENTS, APP_0);
-        put(&w, "hub-agent", "hub", RES_BINDINGS, BINDING("b0", "member-2", "app-0-0", "Bound"));
-        FINE(&w);
-        assert_int_equal(w.judged, 2);
-        w.now += 1000;
-        put(&w, "hub-agent-3", "hub", RES_LEASES,
-            second ? SHARD("1", "hub-agent-3") : SHARD("0", "hub-agent-3"));
-        w.now += 1000;
-        w.asked_ms = w.now - 1500; /* it was on its way */
-        put(&w, "hub-agent", "hub", RES_BINDINGS, BINDING("b0", "member-2", "app-0-1", "Bound"));
-        w.asked_ms = 0;
-        put(&w, "hub-agent-3", "hub", RES_PLACEMENTS, APP_0);
-        rest(&w);
-        FINE(&w);
-        put(&w, "hub-agent", "hub", RES_BINDINGS, BINDING("b0", "member-2", "app-0-2", "Bound"));
-        BROKEN(&w, second ? "hub-agent wrote " RES_BINDINGS " b0 of shard 1, which is not its own"
-                          : "hub-agent wrote " RES_BINDINGS " b0 of shard 0, which is not its own");
-        put(&w, "hub-agent-2", "hub", RES_PLACEMENTS, APP_0);
-        BROKEN(&w, second ? "hub-agent-2 wrote " RES_PLACEMENTS " app-0 of shard 1, which is not its own"
-                          : "hub-agent-2 wrote " RES_PLACEMENTS " app-0 of shard 0, which is not its own");
-        close_watch(&w);
-}
-
-static void what_belongs_to_no_placement_is_written_by_the_holder_of_the_first_shard(void **state)
+static void only_the_leader_sends_and_not_after_its_lease(void **state)
 {
         struct watch w;
 
-        open_watch(&w, &rule_shard_owner);
-        w.shards = 2;
-        put(&w, "hub-agent", "hub", RES_LEASES, SHARD("0", "hub-agent"));
-        put(&w, "hub-agent-2", "hub", RES_LEASES, SHARD("1", "hub-agent-2"));
-        put(&w, "hub-agent", "hub", RES_MEMBERS, "{'metadata':{'name':'member-1'}}");
-        put(&w, "hub-agent", "hub", "/namespaces", "{'metadata':{'name':'fleet-member-member-1'}}");
-        put(&w, "player", "hub", "rbac.authorization.k8s.io/roles", "{'metadata':{'name':'r'}}");
+        open_watch(&w, &rule_one_leader);
+        put(&w, "hub-agent", "hub", RES_LEASES, LEASE("hub-agent"));
+        w.now += 15000;
+        post(&w, "hub-agent", RES_WORKS, "{'metadata':{'name':'w'}}");
+        w.now += 1;
+        post(&w, "hub-agent-2", "/events", "{'metadata':{'name':'e'}}");
+        post(&w, "member-1", RES_WORKS, "{'metadata':{'name':'w'}}");
         FINE(&w);
-        assert_int_equal(w.judged, 2);
-        put(&w, "hub-agent-2", "hub", "/events", "{'metadata':{'name':'e'}}");
-        put(&w, "player", "hub", "/configmaps", "{'metadata':{'name':'c'}}");
-        put(&w, "hub-agent-2", "hub", "/configmaps", "{'metadata':{'name':'c'},'status':{}}"); /* told back */
-        FINE(&w);
-        put(&w, "hub-agent-2", "hub", "/configmaps", "{'metadata':{'name':'c'},'data':{}}");
-        BROKEN(&w, "hub-agent-2 wrote /configmaps c of shard 0, which is not its own");
-        put(&w, "hub-agent-2", "hub", RES_INTERNAL_MEMBERS, "{'metadata':{'name':'member-1'}}");
-        BROKEN(&w, "hub-agent-2 wrote " RES_INTERNAL_MEMBERS " member-1 of shard 0, which is not its own");
-        put(&w, "hub-agent-2", "hub", "rbac.authorization.k8s.io/roles",
-            "{'metadata':{'name':'r'},'rules':[]}");
-        BROKEN(&w, "hub-agent-2 wrote rbac.authorization.k8s.io/roles r of shard 0, which is not its own");
-        close_watch(&w);
-}
-
-#define LEAVING "{'metadata':{'name':'member-2','deletionTimestamp':'2026-01-01T00:00:00Z'}}"
-
-static void works_of_a_member_that_leaves_are_also_the_first_shards(void **state)
-{
-        bool second = shard_of_key("app-0", 2);
-        struct watch w;
-
-        open_watch(&w, &rule_shard_owner);
-        w.shards = 2;
-        put(&w, "hub-agent", "hub", RES_LEASES, SHARD("0", "hub-agent"));
-        put(&w, "hub-agent-2", "hub", RES_LEASES, SHARD("1", "hub-agent-2"));
-        put(&w, "player", "hub", RES_MEMBERS, LEAVING);
-        put(&w, "player", "hub", RES_MEMBERS, "{'metadata':{'name':'member-1'}}");
-        put(&w, "hub-agent", "hub", RES_WORKS,
-            "{'kind':'Work','metadata':{'name':'w','namespace':'fleet-member-member-2'," OF_APP "}}}");
-        FINE(&w);
-        put(&w, second ? "hub-agent" : "hub-agent-2", "hub", RES_WORKS,
-            "{'kind':'Work','metadata':{'name':'w','namespace':'fleet-member-member-1'," OF_APP "}}}");
-        BROKEN(&w, "fleet-member-member-1/w of shard");
-        close_watch(&w);
-}
-
-static void an_approval_is_of_its_runs_placement(void **state)
-{
-        bool second = shard_of_key("app-0", 2);
-        const char *owner = second ? "hub-agent-2" : "hub-agent",
-                   *other = second ? "hub-agent" : "hub-agent-2";
-        struct watch w;
-
-        open_watch(&w, &rule_shard_owner);
-        w.shards = 2;
-        put(&w, "hub-agent", "hub", RES_LEASES, SHARD("0", "hub-agent"));
-        put(&w, "hub-agent-2", "hub", RES_LEASES, SHARD("1", "hub-agent-2"));
-        put(&w, "player", "hub", RES_RUNS, "{'metadata':{'name':'run'},'spec':{'placementName':'app-0'}}");
-        put(&w, owner, "hub", RES_APPROVALS,
-            "{'metadata':{'name':'a','labels':{'kubernetes-fleet.io/targetUpdateRun':'run'}}}");
-        FINE(&w);
-        put(&w, other, "hub", RES_APPROVALS,
-            "{'metadata':{'name':'a','labels':{'kubernetes-fleet.io/targetUpdateRun':'run'}}}");
-        BROKEN(&w, "a of shard");
-        close_watch(&w);
-}
-
-static void when_all_rests_each_shard_has_an_owner(void **state)
-{
-        struct watch w;
-
-        open_watch(&w, &rule_shard_owner);
-        w.shards = 2;
-        put(&w, "hub-agent", "hub", RES_LEASES, SHARD("0", "hub-agent"));
-        put(&w, "hub-agent", "hub", RES_LEASES, SHARD("1", ""));
-        rest(&w);
-        BROKEN(&w, "1 of 2 shards have an owner");
+        post(&w, "hub-agent", RES_WORKS, "{'metadata':{'name':'w'}}");
+        BROKEN(&w, "hub-agent sent " RES_WORKS " / when its lease was over");
+        put(&w, "hub-agent-2", "hub", RES_LEASES, LEASE("hub-agent-2"));
+        put(&w, "hub-agent-2", "hub", RES_LEASES, LEASE("hub-agent"));
+        w.now++;
+        post(&w, "hub-agent-2", RES_WORKS, "{'metadata':{'name':'v'}}");
+        BROKEN(&w, "hub-agent-2 sent " RES_WORKS " / when its lease was another's or nobody's");
         close_watch(&w);
 }
 
@@ -600,11 +499,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(only_the_leader_writes),
-                cmocka_unit_test(of_a_shard_only_its_holder_writes),
-                cmocka_unit_test(what_belongs_to_no_placement_is_written_by_the_holder_of_the_first_shard),
-                cmocka_unit_test(works_of_a_member_that_leaves_are_also_the_first_shards),
-                cmocka_unit_test(an_approval_is_of_its_runs_placement),
-                cmocka_unit_test(when_all_rests_each_shard_has_an_owner),
+                cmocka_unit_test(only_the_leader_sends_and_not_after_its_lease),
                 cmocka_unit_test(a_binding_goes_after_its_works),
                 cmocka_unit_test(one_group_of_snapshots_is_the_latest),
                 cmocka_unit_test(a_snapshot_that_comes_back_behind_a_newer_one_is_no_second_latest),

@@ -227,6 +227,37 @@ static inline void take(struct watch *w, const char *who, const char *cluster, c
         json_decref(gone.doc);
 }
 
+/* An agent's request to the hub, of which only this is known: the server may refuse it. */
+static inline void send_to_hub(struct watch *w, const char *who, const char *resource, const char *ns,
+                               const char *name, const char *sub, const json_t *body)
+{
+        AUTO_BUF struct buf text;
+        struct sent s = { w->now, who, "hub", resource, ns, name, sub, { NULL, 0 } };
+
+        buf_init(&text, 65536);
+        assert_int_equal(doc_write(body, &text), 0);
+        s.body = (struct slice){ text.data, text.len };
+        w->rule->sent(w, w->state, &s);
+}
+
+static inline void post(struct watch *w, const char *who, const char *resource, const char *text)
+{
+        AUTO_JSON json_t *doc = parse(text);
+
+        if (!json_object_get(doc, "kind"))
+                json_object_set_new(doc, "kind", json_string("Any"));
+        send_to_hub(w, who, resource, or_empty(doc_get_string(doc, "metadata.namespace")), "", "", doc);
+}
+
+/* Of what is cluster-wide. */
+static inline void patch(struct watch *w, const char *who, const char *resource, const char *name,
+                         const char *sub, const char *text)
+{
+        AUTO_JSON json_t *doc = parse(text);
+
+        send_to_hub(w, who, resource, "", name, sub, doc);
+}
+
 static inline void rest(struct watch *w)
 {
         w->rule->at_rest(w, w->state);

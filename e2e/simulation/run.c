@@ -79,6 +79,14 @@ static void changed(void *ctx, const struct change *c)
         sim_page_changed(r->page, c);
 }
 
+static void sent(void *ctx, const struct sent *s)
+{
+        struct run *r = ctx;
+
+        if (r->watch)
+                watch_sent(r->watch, s);
+}
+
 /* ---- the acts of a run ---- */
 
 /* Nothing is broken, and the plan wants more. */
@@ -221,6 +229,7 @@ static int open_fleet(struct run *r, struct error *err)
                                        .hub_agents = r->plan->hub_agents,
                                        .faults = faults_table(r->faults),
                                        .changed = changed,
+                                       .sent = sent,
                                        .ctx = r };
         struct watch_options w = { .wish = &r->wish, .coverage = r->coverage, .shards = r->plan->shards };
 

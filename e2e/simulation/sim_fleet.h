@@ -15,6 +15,8 @@ struct sim_fleet_options {
         /* Told of every change of every store that is committed, in order; may be NULL. With it the servers'
          * state is on a simulated disk, else in memory. */
         void (*changed)(void *ctx, const struct change *c);
+        /* Told of every request of an agent that would write, when it leaves; may be NULL. */
+        void (*sent)(void *ctx, const struct sent *s);
         void *ctx;
         /* Whether `changed` looks into changes of a resource; NULL: of all. To parse them costs. */
         bool (*looks_into)(const char *resource);

@@ -2,6 +2,7 @@
  * of their webhooks; and what the run's faults add to it. */
 #include "e2e/simulation/sim_fleet_internal.h"
 #include "e2e/simulation/sim_webhooks.h"
+#include "e2e/simulation/traffic.h"
 
 /* ---- of an agent ---- */
 
@@ -23,6 +24,41 @@ static int64_t agent_delay(void *ctx, const struct http_request *rq, bool answer
         return more && more->delay ? more->delay(more->ctx, rq, answer) : 1;
 }
 
+static void put_text(struct slice from, char *to, size_t size)
+{
+        snprintf(to, size, "%.*s", (int)from.len, from.len ? from.data : "");
+}
+
+/* As the store names things: by group and resource, what is made by the name in its body. */
+static void tell_sent(const struct sim_agent *a, const struct http_request *rq)
+{
+        static const char before_cluster[] = "/clusters/";
+        const char *cluster = strstr(rq->endpoint->base_url, before_cluster);
+        char resource[2 * TRAFFIC_TEXT], ns[TRAFFIC_TEXT], name[TRAFFIC_TEXT], sub[TRAFFIC_TEXT];
+        struct traffic_target to;
+        struct traffic t;
+
+        if (!a->sim->options.sent || !cluster || text_equal(rq->method, "GET"))
+                return;
+        traffic_of(rq, &t);
+        if (!t.is_write || !traffic_target_of(rq->path, &to))
+                return;
+        snprintf(resource, sizeof(resource), "%.*s/%.*s", (int)to.group.len,
+                 to.group.len ? to.group.data : "", (int)to.resource.len, to.resource.data);
+        put_text(to.ns, ns, sizeof(ns));
+        put_text(to.name, name, sizeof(name));
+        put_text(to.sub, sub, sizeof(sub));
+        a->sim->options.sent(a->sim->options.ctx,
+                             &(struct sent){ .at_ms = loop_now_us(a->sim->options.loop) / 1000,
+                                             .who = a->name,
+                                             .cluster = cluster + strlen(before_cluster),
+                                             .resource = resource,
+                                             .ns = ns,
+                                             .name = name,
+                                             .sub = sub,
+                                             .body = rq->body });
+}
+
 static int agent_fate(void *ctx, const struct http_request *rq)
 {
         struct sim_agent *a = ctx;
@@ -30,6 +66,7 @@ static int agent_fate(void *ctx, const struct http_request *rq)
 
         int code = is_cut(a, rq) ? ERR_RETRY : more && more->fate ? more->fate(more->ctx, rq) : 0;
 
+        tell_sent(a, rq);
         sim_pause_sent(&a->pause, rq);
         log_debug(&a->log, "request", "method", rq->method, "to", rq->endpoint->base_url, "path", rq->path,
                   "fate", LOG_INT(code));

@@ -21,7 +21,8 @@ struct bench {
         struct fleet *fleet;
         struct error err;
         int64_t sent_ms[WRITES], came_ms[WRITES]; /* as the agent's turn says, and as the server does */
-        unsigned n_sent, n_came;
+        int64_t left_ms[WRITES];                  /* as its network does */
+        unsigned n_sent, n_came, n_left;
 };
 
 static int64_t wall(void *ctx)
@@ -41,6 +42,21 @@ static void changed(void *ctx, const struct change *c)
                 return;
         assert_in_range(c->at_ms - c->asked_ms, 0, 5); /* of when it left, not of when it was decided */
         b->came_ms[b->n_came++] = c->at_ms;
+}
+
+static void left(void *ctx, const struct sent *s)
+{
+        struct bench *b = ctx;
+
+        if (!text_equal(s->who, "writer") || b->n_left == WRITES)
+                return;
+        assert_string_equal(s->cluster, "hub");
+        assert_string_equal(s->resource, "/configmaps");
+        assert_string_equal(s->ns, "default");
+        assert_string_equal(s->name, "test");
+        assert_string_equal(s->sub, "");
+        assert_non_null(strstr(s->body.data, "ConfigMap"));
+        b->left_ms[b->n_left++] = s->at_ms;
 }
 
 /* The guest. */
@@ -69,9 +85,12 @@ static void write_each_second(void *ctx, const struct world *w, const struct log
 /* Writes that came by the moment it is stopped, and those that came while it was: 5.5 s after it began. */
 static void play(struct bench *b, enum sim_pause_at at, unsigned *ret_meanwhile, unsigned *ret_after)
 {
-        struct sim_fleet_options o = {
-                .loop = b->loop, .log_sink = &b->sink, .members = 1, .changed = changed, .ctx = b
-        };
+        struct sim_fleet_options o = { .loop = b->loop,
+                                       .log_sink = &b->sink,
+                                       .members = 1,
+                                       .changed = changed,
+                                       .sent = left,
+                                       .ctx = b };
         unsigned before;
 
         assert_int_equal(sim_fleet_open(&o, &b->fleet, &b->err), 0);
@@ -109,6 +128,7 @@ static void decided(void *ctx)
         assert_in_range(after, 4, 5);
         assert_in_range(b->sent_ms[5], 6000, 6100); /* decided before */
         assert_in_range(b->came_ms[5], 36000, 36100);
+        assert_in_range(b->left_ms[5], 36000, 36100);
         b->fleet->ops->close(b->fleet);
 }
 
@@ -143,6 +163,23 @@ static void never_came(void *ctx)
         b->fleet->ops->close(b->fleet);
 }
 
+/* It left, and that is told, whether it arrives or not. */
+static void lost(void *ctx)
+{
+        struct bench *b = ctx;
+        unsigned meanwhile, after, came;
+
+        play(b, PAUSE_SENT, &meanwhile, &after);
+        assert_int_equal(b->n_left, b->n_came);
+        assert_in_range(b->left_ms[5], 6000, 6100);
+        assert_int_equal(b->fleet->ops->set_link(b->fleet, "writer", false, &b->err), 0);
+        came = b->n_came;
+        fiber_sleep(b->loop, 3500);
+        assert_int_equal(b->n_came, came);
+        assert_in_range(b->n_left, came + 3, came + 4);
+        b->fleet->ops->close(b->fleet);
+}
+
 static void run(fiber_fn story)
 {
         size_t live = mem_live_count();
@@ -174,6 +211,11 @@ static void a_write_that_was_sent_arrives_meanwhile(void **state)
         run(sent);
 }
 
+static void what_leaves_is_told_though_it_is_lost(void **state)
+{
+        run(lost);
+}
+
 static void a_moment_that_does_not_come_is_not_waited_for(void **state)
 {
         run(never_came);
@@ -185,6 +227,7 @@ int main(void)
                 cmocka_unit_test(a_stopped_agent_writes_nothing_until_it_goes_on),
                 cmocka_unit_test(a_write_that_was_decided_leaves_when_it_goes_on),
                 cmocka_unit_test(a_write_that_was_sent_arrives_meanwhile),
+                cmocka_unit_test(what_leaves_is_told_though_it_is_lost),
                 cmocka_unit_test(a_moment_that_does_not_come_is_not_waited_for),
         };
 

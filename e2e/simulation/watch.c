@@ -57,6 +57,13 @@ void watch_change(struct watch *w, const struct change *c)
                         watch_rules[i]->changed(w, w->states[i], c);
 }
 
+void watch_sent(struct watch *w, const struct sent *s)
+{
+        for (size_t i = 0; i < w->n; i++)
+                if (watch_rules[i]->sent)
+                        watch_rules[i]->sent(w, w->states[i], s);
+}
+
 void watch_at_rest(struct watch *w)
 {
         for (size_t i = 0; i < w->n; i++)

@@ -24,12 +24,24 @@ struct change {
         bool unheard; /* `who` is not told that it was stored: the answer is lost, or nobody waits for it */
 };
 
+/* A request of an agent that would write, in the moment in which it leaves the agent's process: whether it
+ * arrives, late or twice, and is done or refused, is not known by then. */
+struct sent {
+        int64_t at_ms;               /* by the clock, also where a process goes on in a turn of before */
+        const char *who;             /* as in struct change */
+        const char *cluster;         /* to whose server */
+        const char *resource;        /* as in struct change, "" of none; "status" and others are `sub` */
+        const char *ns, *name, *sub; /* name "" of what is to be made; its body has it */
+        struct slice body;
+};
+
 struct watch;
 
 struct rule {
         const char *name; /* "one-leader": how a failure names it */
         size_t state_size;
         void (*changed)(struct watch *w, void *state, const struct change *c); /* may be NULL */
+        void (*sent)(struct watch *w, void *state, const struct sent *s);      /* may be NULL */
         void (*at_rest)(struct watch *w, void *state);                         /* may be NULL */
         void (*end)(void *state); /* frees what it holds; may be NULL */
         bool of_tables;           /* has something to judge only where ResourceSets are played */
@@ -49,6 +61,8 @@ struct watch *watch_new(const struct watch_options *o); /* NULL on no memory */
 struct watch *watch_free(struct watch *w);
 /* From the server, when the change is committed, before its answer. */
 void watch_change(struct watch *w, const struct change *c);
+/* From an agent's network, when the request leaves. */
+void watch_sent(struct watch *w, const struct sent *s);
 void watch_at_rest(struct watch *w);
 /* The first broken rule, or 0. */
 int watch_verdict(const struct watch *w, struct error *err);

@@ -19,8 +19,14 @@ static void count_changed(struct watch *w, void *state, const struct change *c);
 static void count_at_rest(struct watch *w, void *state);
 static void count_end(void *state);
 
-static const struct rule counts = { "few-changes", sizeof(struct counter), count_changed, count_at_rest,
-                                    count_end };
+static void count_sent(struct watch *w, void *state, const struct sent *s);
+
+static const struct rule counts = { .name = "few-changes",
+                                    .state_size = sizeof(struct counter),
+                                    .changed = count_changed,
+                                    .sent = count_sent,
+                                    .at_rest = count_at_rest,
+                                    .end = count_end };
 static const struct rule deaf = { .name = "deaf" };
 const struct rule *const watch_rules[] = { &counts, &deaf, NULL };
 
@@ -33,6 +39,11 @@ static void count_changed(struct watch *w, void *state, const struct change *c)
         watch_judged(w, &counts);
         if (++n->changes > 2)
                 watch_broken(w, &counts, "%u changes, the last of %s by %s", n->changes, c->name, c->who);
+}
+
+static void count_sent(struct watch *w, void *state, const struct sent *s)
+{
+        watch_broken(w, &counts, "%s sent %s", s->who, s->name);
 }
 
 static void count_at_rest(struct watch *w, void *state)
@@ -106,6 +117,19 @@ static void the_first_broken_rule_is_the_verdict(void **state)
         close_bench(&b);
 }
 
+static void what_is_sent_is_judged(void **state)
+{
+        const struct sent s = { .who = "hub-agent", .name = "x" };
+        struct bench b;
+        struct error err;
+
+        open_bench(&b);
+        watch_sent(b.watch, &s);
+        assert_int_equal(watch_verdict(b.watch, &err), ERR_INTERNAL);
+        assert_string_equal(err.text, "rule few-changes, at 0 ms: hub-agent sent x");
+        close_bench(&b);
+}
+
 static void rules_judge_at_rest_too(void **state)
 {
         struct bench b;
@@ -150,6 +174,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(the_first_broken_rule_is_the_verdict),
+                cmocka_unit_test(what_is_sent_is_judged),
                 cmocka_unit_test(rules_judge_at_rest_too),
                 cmocka_unit_test(a_rule_that_judged_nothing_is_a_hole),
                 cmocka_unit_test(rules_free_what_they_keep),
