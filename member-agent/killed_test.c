@@ -120,5 +120,6 @@ int main(void)
                 cmocka_unit_test(what_a_work_drops_while_the_agent_is_dead_goes_too),
         };
 
+        prepare_to_split();
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,5 +64,6 @@ int main(void)
                 cmocka_unit_test(wherever_the_agent_is_killed_sets_end_the_same),
         };
 
+        prepare_to_split();
         return cmocka_run_group_tests(tests, NULL, NULL);
 }
