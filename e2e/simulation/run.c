@@ -198,6 +198,8 @@ static int play(struct run *r, struct error *err)
         r->play_ms = loop_now_ms(r->loop);
         sim_fleet_trouble_webhooks(r->player.fleet, true);
         TRY(sim_page_begin(r->page, err));
+        if (r->plan->joined)
+                r->plan = r->plan->joined(r->plan->joined_ctx);
         TRY(moves_play(&r->player, r->plan->moves, r->plan->n_moves, err));
         TRY(go_on(r, err));
         TRY(settle(r, err));

@@ -23,6 +23,10 @@ struct run_plan {
         int64_t patience_ms; /* from the beginning of the play on: what has not failed by then passes; 0 =
                                 played to its end */
         bool no_page;        /* the live page is not played where it would be: to measure what it costs */
+        /* Asked when the members have joined, which moves have no part in: whose moves are played from there
+         * on. What the rest of it says has to be the same. NULL = its own. */
+        const struct run_plan *(*joined)(void *ctx);
+        void *joined_ctx;
 };
 
 struct run_result {

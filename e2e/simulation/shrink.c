@@ -10,20 +10,29 @@
 #define TOLD_MAX (256u << 20)
 #define PATIENCE_MS 30000
 
+#define KIND_SIZE 64
+
+/* A process in which the members of a plan have joined: from it one is split off for each list of moves. */
+struct keeper {
+        pid_t pid;             /* 0 = there is none */
+        int requests, answers; /* lists of moves (their number, then they), and how a run with them fails */
+};
+
 /* What is left of the plan while it shrinks. */
 struct rest {
         struct shrunk *left;
-        char kind[64]; /* how it fails */
+        struct keeper keeper;
+        char kind[KIND_SIZE]; /* how it fails */
         unsigned tries;
 };
 
 /* The same failure says the same to its second colon, but for numbers. */
-static void kind_of(const char *text, char ret[64])
+static void kind_of(const char *text, char ret[KIND_SIZE])
 {
         unsigned colons = 0;
         size_t n = 0;
 
-        for (; *text && n < 63 && (colons += *text == ':') < 2; text++)
+        for (; *text && n < KIND_SIZE - 1 && (colons += *text == ':') < 2; text++)
                 if (*text < '0' || *text > '9')
                         ret[n++] = *text;
         ret[n] = '\0';
@@ -35,7 +44,7 @@ static void child(const struct run_plan *p, int to)
 {
         struct run_result result;
         struct coverage *coverage = mem_must(coverage_new());
-        char kind[64] = "";
+        char kind[KIND_SIZE] = "";
 
         if (run_play(p, NULL, coverage, &result) < 0)
                 kind_of(result.err.text, kind);
@@ -43,7 +52,7 @@ static void child(const struct run_plan *p, int to)
 }
 
 /* How the plan fails: "" if it does not, "crash" if its process died. */
-static int try_plan(const struct run_plan *p, char ret[64], struct error *err)
+static int try_plan(const struct run_plan *p, char ret[KIND_SIZE], struct error *err)
 {
         int ends[2], status;
         pid_t pid;
@@ -54,10 +63,136 @@ static int try_plan(const struct run_plan *p, char ret[64], struct error *err)
         if (pid == 0)
                 child(p, ends[1]);
         close(ends[1]);
-        if (pid < 0 || read(ends[0], ret, 64) != 64)
-                snprintf(ret, 64, "crash");
+        if (pid < 0 || read(ends[0], ret, KIND_SIZE) != KIND_SIZE)
+                snprintf(ret, KIND_SIZE, "crash");
         close(ends[0]);
         return pid < 0 || waitpid(pid, &status, 0) < 0 ? error_errno(err, errno, "fork") : 0;
+}
+
+/* ---- the same from where the members have joined ---- */
+
+/* In the keeper, and in what is split off from it. */
+struct kept {
+        struct run_plan plan;
+        struct move *moves; /* room for all that the plan began with: a run counts what it leaves allocated */
+        int requests, answers;
+        bool split;
+};
+
+static bool read_all(int from, void *to, size_t n)
+{
+        for (size_t got = 0; got < n;) {
+                ssize_t r = read(from, (char *)to + got, n - got);
+
+                if (r <= 0)
+                        return false;
+                got += (size_t)r;
+        }
+        return true;
+}
+
+/* Ends the process when no more is asked for. */
+static void next_request(struct kept *k)
+{
+        if (!read_all(k->requests, &k->plan.n_moves, sizeof(k->plan.n_moves)))
+                _exit(0);
+        if (!read_all(k->requests, k->moves, k->plan.n_moves * sizeof(*k->moves)))
+                _exit(1);
+}
+
+static void answer(const struct kept *k, const char kind[KIND_SIZE])
+{
+        if (write(k->answers, kind, KIND_SIZE) != KIND_SIZE)
+                _exit(1);
+}
+
+static const struct run_plan *joined(void *ctx)
+{
+        static const char crash[KIND_SIZE] = "crash";
+        struct kept *k = ctx;
+
+        for (;;) {
+                pid_t pid;
+                int status = 1;
+
+                next_request(k);
+                pid = fork();
+                if (pid == 0) {
+                        k->split = true;
+                        return &k->plan;
+                }
+                if (pid < 0 || waitpid(pid, &status, 0) < 0 || status != 0)
+                        answer(k, crash);
+        }
+}
+
+static void play_kept(const struct run_plan *p, int requests, int answers)
+{
+        struct kept k = { .plan = *p, .requests = requests, .answers = answers };
+        struct coverage *coverage = mem_must(coverage_new());
+        struct run_result result;
+        char kind[KIND_SIZE] = "";
+
+        k.moves = mem_must(mem_calloc(p->n_moves + 1, sizeof(*k.moves)));
+        k.plan.moves = k.moves;
+        k.plan.joined = joined;
+        k.plan.joined_ctx = &k;
+        if (run_play(&k.plan, NULL, coverage, &result) < 0)
+                kind_of(result.err.text, kind);
+        if (k.split) {
+                answer(&k, kind);
+                _exit(0);
+        }
+        for (;;) { /* it did not come so far, whatever the moves */
+                next_request(&k);
+                answer(&k, kind);
+        }
+}
+
+/* Only while nothing but moves is left out. The garden's repository lies outside of the process, where runs
+ * would meet. */
+static int keeper_open(struct keeper *k, const struct run_plan *p, struct error *err)
+{
+        int requests[2], answers[2];
+
+        if (moves_have_garden(p->seed))
+                return 0;
+        if (pipe(requests) < 0 || pipe(answers) < 0)
+                return error_errno(err, errno, "pipe");
+        k->pid = fork();
+        if (k->pid == 0) {
+                close(requests[1]);
+                close(answers[0]);
+                play_kept(p, requests[0], answers[1]);
+        }
+        close(requests[0]);
+        close(answers[1]);
+        k->requests = requests[1];
+        k->answers = answers[0];
+        return k->pid < 0 ? error_errno(err, errno, "fork") : 0;
+}
+
+static void keeper_close(struct keeper *k)
+{
+        int status;
+
+        if (k->pid <= 0)
+                return;
+        close(k->requests);
+        close(k->answers);
+        (void)waitpid(k->pid, &status, 0);
+        k->pid = 0;
+}
+
+static int keeper_try(const struct keeper *k, const struct run_plan *p, char ret[KIND_SIZE],
+                      struct error *err)
+{
+        size_t n = p->n_moves * sizeof(*p->moves);
+
+        if (write(k->requests, &p->n_moves, sizeof(p->n_moves)) != (ssize_t)sizeof(p->n_moves) ||
+            write(k->requests, p->moves, n) != (ssize_t)n || !read_all(k->answers, ret, KIND_SIZE))
+                return error_set(err, ERR_INTERNAL, "the process in which the members had joined has ended");
+        return 0;
 }
 
 /* ---- leaving things out (delta debugging: ever smaller parts) ---- */
@@ -69,7 +204,7 @@ struct items {
 
 static int fails_still(struct rest *r, bool *ret, struct error *err)
 {
-        char kind[64];
+        char kind[KIND_SIZE];
 
         if (r->tries == 0) {
                 *ret = false;
@@ -77,7 +212,8 @@ static int fails_still(struct rest *r, bool *ret, struct error *err)
         }
         r->tries--;
         r->left->tries++;
-        TRY(try_plan(&r->left->plan, kind, err));
+        TRY(r->keeper.pid ? keeper_try(&r->keeper, &r->left->plan, kind, err)
+                          : try_plan(&r->left->plan, kind, err));
         *ret = text_equal(kind, r->kind);
         return 0;
 }
@@ -142,6 +278,16 @@ static int take_apart(struct rest *r, const struct run_plan *plan, const struct 
         return 0;
 }
 
+static int shrink_moves(struct rest *r, struct items *moves, struct error *err)
+{
+        int code = keeper_open(&r->keeper, &r->left->plan, err);
+
+        if (code == 0)
+                code = shrink_list(r, moves, err);
+        keeper_close(&r->keeper);
+        return code;
+}
+
 static int make_small(struct rest *r, struct error *err)
 {
         struct run_plan *plan = &r->left->plan;
@@ -153,7 +299,7 @@ static int make_small(struct rest *r, struct error *err)
         TRY(leave_out(r, &faults, 0, plan->n_faults, &without, err));
         do {
                 before = plan->n_moves + plan->n_faults;
-                TRY(shrink_list(r, &moves, err));
+                TRY(shrink_moves(r, &moves, err));
                 TRY(shrink_list(r, &faults, err));
         } while (plan->n_moves + plan->n_faults < before && r->tries > 0);
         return 0;
