@@ -4,8 +4,9 @@
 #define WALL_START_MS 1767225600000 /* 2026-01-01T00:00:00Z */
 #define MINUTE_MS INT64_C(60000)
 #define SET_UP_MS (30 * MINUTE_MS)
-#define PART_MS (180 * MINUTE_MS)  /* of the day: play, and at its end a quiet moment */
-#define MOMENT_MS (11 * MINUTE_MS) /* about what that takes; short parts are played whole, and it comes after */
+#define PART_MS (180 * MINUTE_MS) /* of the day: play, and at its end a quiet moment */
+/* About what that takes. Short parts are played whole, and it comes after. */
+#define MOMENT_MS (11 * MINUTE_MS)
 #define FAULTS_MS (15 * MINUTE_MS) /* in the middle of each */
 #define GAP_MS (6 * MINUTE_MS)     /* between moves, in the mean; a shorter day has as many for each member */
 #define GAP_LEAST_MS 5000
