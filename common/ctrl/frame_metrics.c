@@ -21,22 +21,11 @@ static void host_of(const char *url, char ret[HOST_SIZE])
         ret[n] = '\0';
 }
 
-/* With every request: statuses have three digits, or there is none. */
-static const char *status_text(int status, char ret[24])
-{
-        if (status < 100 || status > 999)
-                return log_int(ret, status);
-        for (int i = 2; i >= 0; i--, status /= 10)
-                ret[i] = (char)('0' + status % 10);
-        ret[3] = '\0';
-        return ret;
-}
-
 void frame_count_request(struct metrics *m, const struct kube_counted *c)
 {
         const char *resource = c->resource[0] == '/' ? "raw" : c->resource;
         char host[HOST_SIZE], number[24];
-        const char *code = status_text(c->status, number);
+        const char *code = log_int(number, c->status);
 
         host_of(c->endpoint->base_url, host);
         metric_add(m, METRIC_API_REQUESTS, 1, (const char *const[]){ c->verb, resource, code });

@@ -492,6 +492,15 @@ bool doc_pairs_next(struct doc_pairs *p)
         return true;
 }
 
+bool doc_shares_members(const json_t *object, const json_t *other)
+{
+        struct doc_pairs p = DOC_PAIRS(object, other);
+        while (doc_pairs_next(&p))
+                if (p.value != p.other)
+                        return false;
+        return true;
+}
+
 static bool objects_equal(const json_t *a, const json_t *b)
 {
         struct doc_pairs p = DOC_PAIRS(a, b);

@@ -8,6 +8,9 @@
 int doc_parse_beside(struct slice text, const json_t *like, json_t **ret, json_t **ret_duplicates,
                      struct error *err);
 
+/* Whether each member of an object is the other's own node under that key; the other may have more. */
+bool doc_shares_members(const json_t *object, const json_t *other);
+
 /* Where the larger containers of a document stand in its text, in the order of the text. */
 struct doc_span {
         const json_t *node; /* borrowed from the document */

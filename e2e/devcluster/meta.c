@@ -1,6 +1,7 @@
 #include "e2e/devcluster/meta.h"
 
 #include "common/base/timefmt.h"
+#include "common/json/doc_beside.h"
 #include "e2e/devcluster/go_json.h"
 #include "e2e/devcluster/go_shape.h"
 #include "e2e/devcluster/internal.h"
@@ -197,13 +198,8 @@ static int meta_field_index(const char *name)
 /* Whether all there is are parts of metadata that is as it should be. */
 static bool is_sound(const struct request *rq, const json_t *meta)
 {
-        struct doc_pairs p = DOC_PAIRS(meta, json_object_get(rq->sound, "metadata"));
-        if (!rq->sound || !json_is_object(meta))
-                return false;
-        while (doc_pairs_next(&p))
-                if (p.value != p.other)
-                        return false;
-        return true;
+        return rq->sound && json_is_object(meta) &&
+               doc_shares_members(meta, json_object_get(rq->sound, "metadata"));
 }
 
 int meta_check_shape(struct request *rq, json_t *doc, json_t *ret_removed)

@@ -494,13 +494,10 @@ static bool is_status_alone(const json_t *live, const json_t *doc)
         if (json_object_size(doc) != json_object_size(live))
                 return false;
         while (doc_pairs_next(&p)) {
-                struct doc_pairs m = DOC_PAIRS(p.value, p.other);
                 bool metadata = strcmp(p.key, "metadata") == 0;
-                if (!p.other || (metadata && json_object_size(p.value) != json_object_size(p.other)))
+                if (!p.other || (metadata && (json_object_size(p.value) != json_object_size(p.other) ||
+                                              !doc_shares_members(p.value, p.other))))
                         return false;
-                while (metadata && doc_pairs_next(&m))
-                        if (m.value != m.other)
-                                return false;
                 if (!metadata && p.value != p.other && strcmp(p.key, "status") != 0)
                         return false;
         }
