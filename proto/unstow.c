@@ -1,5 +1,6 @@
 /* Stowed objects (stowed_internal.h) into blocks, by the field tables: structs and arrays first, texts behind
  * them. What is read is our own, from the heap: only its end is checked. */
+#include "common/base/digits.h"
 #include "common/base/memory.h"
 #include "proto/stowed_internal.h"
 
@@ -76,12 +77,8 @@ static const char *take_uid(struct unstower *u)
 
 static const char *take_decimal(struct unstower *u)
 {
-        char text[DECIMAL_MAX], *at = text + sizeof(text);
-        uint64_t v = take_number(u);
-        do
-                *--at = (char)('0' + v % 10);
-        while (v /= 10);
-        return make_text(u, at, (size_t)(text + sizeof(text) - at));
+        char text[DECIMAL_MAX], *end = text + sizeof(text), *at = digits_unsigned(end, take_number(u));
+        return make_text(u, at, (size_t)(end - at));
 }
 
 static const char *take_text(struct unstower *u)

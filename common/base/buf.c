@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 
+#include "common/base/digits.h"
 #include "common/base/memory.h"
 #include "common/base/text.h"
 
@@ -83,28 +84,16 @@ int buf_append_char_slowly(struct buf *b, char c)
         return buf_append(b, &c, 1);
 }
 
-/* In front of `end`; the first digit. */
-static char *write_digits(char *end, uint64_t value)
-{
-        do
-                *--end = (char)('0' + value % 10);
-        while ((value /= 10));
-        return end;
-}
-
 int buf_append_int(struct buf *b, int64_t value)
 {
-        char digits[24], *end = digits + sizeof(digits);
-        char *p = write_digits(end, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
+        char digits[24], *end = digits + sizeof(digits), *p = digits_signed(end, value);
 
-        if (value < 0)
-                *--p = '-';
         return buf_append(b, p, (size_t)(end - p));
 }
 
 int buf_append_uint(struct buf *b, uint64_t value)
 {
-        char digits[24], *end = digits + sizeof(digits), *p = write_digits(end, value);
+        char digits[24], *end = digits + sizeof(digits), *p = digits_unsigned(end, value);
 
         return buf_append(b, p, (size_t)(end - p));
 }

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 
 #include "common/base/buf.h"
+#include "common/base/digits.h"
 #include "common/base/limits.h"
 #include "common/base/text.h"
 #include "common/base/timefmt.h"
@@ -27,16 +28,8 @@ bool log_enabled(const struct log *l, enum log_level level)
 /* Also of lines that nobody wants: nothing is formatted by format. */
 const char *log_int(char *buffer24, int64_t i)
 {
-        char *p = buffer24 + 23;
-        uint64_t rest = i < 0 ? 0 - (uint64_t)i : (uint64_t)i;
-
-        *p = '\0';
-        do
-                *--p = (char)('0' + rest % 10);
-        while ((rest /= 10));
-        if (i < 0)
-                *--p = '-';
-        return p;
+        buffer24[23] = '\0';
+        return digits_signed(buffer24 + 23, i);
 }
 
 /* Text values stand bare where a reader cannot mistake them. */
