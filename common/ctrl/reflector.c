@@ -16,8 +16,6 @@
 #define BACKOFF_MAX_MS 30000
 #define FORBIDDEN_MAX_MS 6500 /* half of it and up to the whole again: below ten seconds */
 #define RIGHTS_COME_PAUSE_MS 700
-#define WATCH_SECONDS_MIN 300
-#define WATCH_SECONDS_SPREAD 300
 #define SILENCE_MS 130000 /* bookmarks come about once a minute; two missed ones mean the stream is dead */
 #define HEALTHY_MS 2000   /* a watch that lived so long resets the backoff */
 
@@ -274,8 +272,7 @@ static int list_once(struct reflector *r)
 static int watch_path(struct reflector *r, struct buf *path)
 {
         struct informer *i = r->i;
-        struct loop *l = i->kube->world->loop;
-        uint64_t seconds = WATCH_SECONDS_MIN + loop_random_u64(l) % WATCH_SECONDS_SPREAD;
+        uint64_t seconds = kube_watch_seconds(i->kube->world->loop);
 
         kube_path(path, &i->resource, i->options.ns, NULL, NULL);
         buf_printf(path, "?watch=true&allowWatchBookmarks=true&timeoutSeconds=%llu&resourceVersion=",

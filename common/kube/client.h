@@ -154,6 +154,10 @@ struct kube_watch {
         bool metadata_only;
         bool unhurried; /* HTTP_WATCH_UNHURRIED */
 };
+/* For how long to ask for a watch: 30 to 60 minutes at random, which a kube-apiserver takes where nobody
+ * asks. Each that begins anew is a request with all its checks, and a thousand members have ten thousand of
+ * them; that a stream is dead is seen by its bookmarks, a minute apart. */
+uint64_t kube_watch_seconds(struct loop *l);
 /* Opens a watch. A refusal is an error in the server's words, and reported and counted as that of any other
  * request. */
 int kube_watch_open(struct kube_client *k, const struct kube_watch *w, struct http_stream **ret,

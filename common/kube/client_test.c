@@ -436,6 +436,25 @@ static void a_dump_does_not_hide_the_reason(void **state)
         assert_true(text_ends_with(err.text, ": field is immutable"));
 }
 
+/* A thousand that begin together do not begin anew together. */
+static void watches_last_half_an_hour_to_an_hour(void **state)
+{
+        struct error err = { 0 };
+        struct loop *l = loop_new_simulated(1, 0, &err);
+        uint64_t least = UINT64_MAX, most = 0;
+
+        assert_non_null(l);
+        for (int i = 0; i < 1000; i++) {
+                uint64_t seconds = kube_watch_seconds(l);
+
+                least = MIN(least, seconds);
+                most = MAX(most, seconds);
+        }
+        assert_in_range(least, 1800, 1860);
+        assert_in_range(most, 3540, 3599);
+        loop_free(l);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -450,6 +469,7 @@ int main(void)
                 cmocka_unit_test(no_call_waits_longer_than_its_deadline),
                 cmocka_unit_test(strangers_answers_get_a_sentence),
                 cmocka_unit_test(a_dump_does_not_hide_the_reason),
+                cmocka_unit_test(watches_last_half_an_hour_to_an_hour),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,14 @@
 /* Opening a watch; who reads it knows what to make of its lines. */
 #include "common/kube/connection.h"
 
+#define WATCH_SECONDS_MIN 1800
+#define WATCH_SECONDS_SPREAD 1800
+
+uint64_t kube_watch_seconds(struct loop *l)
+{
+        return WATCH_SECONDS_MIN + loop_random_u64(l) % WATCH_SECONDS_SPREAD;
+}
+
 /* The body of a refusal tells why. */
 static int refused(struct kube_client *k, struct http_stream *s, struct error *err)
 {

@@ -4,7 +4,6 @@
 #include "common/base/memory.h"
 #include "common/kube/connection.h"
 
-#define WATCH_SECONDS 300
 #define SILENCE_MS 130000 /* bookmarks come about once a minute */
 #define FIRST_PAGE 100    /* objects: how large they are is not known yet */
 #define RETRY_FIRST_MS 200
@@ -127,8 +126,8 @@ static int read_stream(struct follower *r, struct http_stream *s, struct error *
 static int watch_path(struct follower *r, struct buf *path)
 {
         kube_path(path, &r->resource, r->o.ns, NULL, NULL);
-        buf_printf(path,
-                   "?watch=1&allowWatchBookmarks=true&timeoutSeconds=%d&resourceVersion=", WATCH_SECONDS);
+        buf_printf(path, "?watch=1&allowWatchBookmarks=true&timeoutSeconds=%llu&resourceVersion=",
+                   (unsigned long long)kube_watch_seconds(r->loop));
         http_escape(path, r->version);
         if (r->o.field_selector) {
                 buf_append_str(path, "&fieldSelector=");
