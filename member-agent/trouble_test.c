@@ -29,6 +29,12 @@ static int hub_fate(void *ctx, const struct http_request *rq)
         return ((struct scene *)ctx)->hub_away && text_equal(rq->endpoint->base_url, HUB) ? ERR_RETRY : 0;
 }
 
+/* What is open ends too, before it tells anything more. */
+static bool cut_stream(void *ctx, const struct http_request *rq)
+{
+        return hub_fate(ctx, rq) != 0;
+}
+
 static void let_agent_run(struct scene *s)
 {
         start_on(&s->agent, s->rig, s->disk);
@@ -44,7 +50,7 @@ static void set_scene(struct scene *s, struct rig *r)
                              .disk = sim_disk_new(r->loop),
                              .metrics = metrics_new(METRIC_OF_MEMBER) };
         s->sink = (struct log_sink){ hear, wall_of, s, LOG_TEXT, LOG_INFO };
-        s->faults = (struct loopback_faults){ .ctx = s, .fate = hub_fate };
+        s->faults = (struct loopback_faults){ .ctx = s, .fate = hub_fate, .cut_stream = cut_stream };
         buf_init(&s->said, 1 << 24);
         prepare_clusters(r);
         invite(r);
