@@ -84,6 +84,13 @@ void *memory_of(struct memories *m, const struct object *o, struct arena *arena)
         return arena_defer(arena, unref, record) < 0 ? NULL : record;
 }
 
+void *memory_known(struct memories *m, const char *key)
+{
+        void *found = map_get(&m->by_key, key);
+
+        return is_mark(found) ? NULL : found;
+}
+
 void memory_drop(struct memories *m, const char *key)
 {
         map_remove(&m->by_key, key);

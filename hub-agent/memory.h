@@ -31,6 +31,8 @@ void memories_free(struct memories *m);
 /* The record about `o`, made if there is none; stays valid until the arena dies, also if it is dropped or
  * replaced meanwhile. NULL on no memory. */
 void *memory_of(struct memories *m, const struct object *o, struct arena *arena);
+/* The record of that key, borrowed until the next park; NULL if there is none, or it is at rest. */
+void *memory_known(struct memories *m, const char *key);
 void memory_drop(struct memories *m, const char *key);
 /* At the end of a pass, which does not look at its record any more: gives it up if it is at rest and no other
  * pass has it. */

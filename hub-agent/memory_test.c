@@ -39,8 +39,10 @@ static void a_record_belongs_to_one_object_not_to_its_name(void **state)
         struct record *r;
 
         memories_init(&all, &record_kind);
+        assert_null(memory_known(&all, "ns/a"));
         r = memory_of(&all, &first, &arena);
         assert_ptr_equal(memory_of(&all, &first, &arena), r);
+        assert_ptr_equal(memory_known(&all, "ns/a"), r);
         assert_ptr_not_equal(memory_of(&all, &other, &arena), r);
         assert_ptr_not_equal(memory_of(&all, &second, &arena), r);
         memories_free(&all);

@@ -28,6 +28,7 @@ struct member_memory {
         struct memory memory;
         int64_t done_generation; /* joined for this generation */
         bool told_cut;           /* that the report is too long */
+        bool told_forced;        /* that it is removed without an answer */
 };
 const struct memory_kind member_memory_kind = { .size = sizeof(struct member_memory) };
 
@@ -193,8 +194,7 @@ static int sync_report_object(struct pass *s, const char *state)
 }
 
 /* Namespace, role and binding are looked at once per generation, after a restart and when somebody touched
- * them, not with every heartbeat. Who touches them meanwhile drops the memory, so that the next pass looks
- * again. */
+ * them (look_again()), not with every heartbeat. */
 static int join(struct pass *s)
 {
         struct member_memory *m = memory_of_member(s);
@@ -213,8 +213,7 @@ static int join(struct pass *s)
                 return error_wrap(s->rc->err, "failed to sync role binding");
         if (sync_report_object(s, CLUSTER_STATE_JOIN) < 0)
                 return error_wrap(s->rc->err, "failed to sync internal member cluster spec");
-        m = memory_of_member(s);
-        if (m && m->done_generation == UNDER_WAY)
+        if (m->done_generation == UNDER_WAY)
                 m->done_generation = generation;
         return 0;
 }
@@ -423,6 +422,20 @@ static struct outcome empty_namespace(struct pass *s, const struct object *ns)
         return failed(s->rc->err);
 }
 
+/* Once, however often a pass comes until the cache knows that the namespace goes: events of watches come
+ * late, and the server may fail. An agent that starts meanwhile tells it again if the namespace does not go
+ * yet, as nothing has become of it so far; of one that does it tells nothing. */
+static void tell_forced(struct pass *s)
+{
+        struct member_memory *m = memory_of_member(s);
+
+        if (!m || !m->told_forced)
+                tell(s, "Warning", "MemberClusterForceDeleted",
+                     "the member agent did not answer; its namespace is removed");
+        if (m)
+                m->told_forced = true;
+}
+
 static struct outcome leave(struct pass *s)
 {
         const struct object *ns;
@@ -445,8 +458,7 @@ static struct outcome leave(struct pass *s)
         if (left)
                 return collect_garbage(s);
         if (s->report->spec && text_equal(s->report->spec->state, CLUSTER_STATE_LEAVE) && waited >= limit) {
-                tell(s, "Warning", "MemberClusterForceDeleted",
-                     "the member agent did not answer; its namespace is removed");
+                tell_forced(s);
                 return collect_garbage(s);
         }
         if (sync_report_object(s, CLUSTER_STATE_LEAVE) < 0)
@@ -535,6 +547,15 @@ static void map_report(void *agent, const struct informer_event *e, key_emit emi
         emit_member_of(e->now->meta.ns, emit, to);
 }
 
+/* What is told of the member stays told. */
+static void look_again(struct hub_agent *a, const char *name)
+{
+        struct member_memory *m = memory_known(&a->members, name);
+
+        if (m)
+                m->done_generation = 0;
+}
+
 /* The namespace went, or somebody changed its labels or owners. */
 static void map_namespace(void *agent, const struct informer_event *e, key_emit emit, void *to)
 {
@@ -542,7 +563,7 @@ static void map_namespace(void *agent, const struct informer_event *e, key_emit 
 
         if (!text_starts_with(e->now->meta.name, NAMESPACE_MEMBER_PREFIX))
                 return;
-        memory_drop(&a->members, e->now->meta.name + strlen(NAMESPACE_MEMBER_PREFIX));
+        look_again(a, e->now->meta.name + strlen(NAMESPACE_MEMBER_PREFIX));
         emit_member_of(e->now->meta.name, emit, to);
 }
 
@@ -553,7 +574,7 @@ void membership_check_again(struct hub_agent *a, const char *ns)
         if (!text_starts_with(or_empty(ns), NAMESPACE_MEMBER_PREFIX))
                 return;
         name = ns + strlen(NAMESPACE_MEMBER_PREFIX);
-        memory_drop(&a->members, name);
+        look_again(a, name);
         manager_enqueue(a->manager, &membership_controller, name, QUEUE_NORMAL);
 }
 

@@ -164,6 +164,48 @@ RIG_TEST(a_member_that_does_not_answer_is_removed_after_a_quarter_of_an_hour, {
         end(&f);
 })
 
+/* The controller looks at the member again and again, and does not know yet that the namespace goes: what
+ * watches tell comes late, or the server fails to remove it. */
+struct removal {
+        const char *lagging, *path; /* of struct line */
+};
+
+static void removal_body(struct rig *r)
+{
+        const struct removal *removal = r->ctx;
+        struct fleet f;
+        struct line line;
+
+        begin(r, &f);
+        line_lay(&f, &line);
+        start_again(r, &f);
+        add_member(&f, "member-1", "");
+        report_member(&f, "member-1", "True");
+        assert_int_equal(rig_delete(r, MEMBER), 200);
+        fiber_sleep(r->loop, 890000);
+        assert_int_equal(told(r, "MemberClusterForceDeleted"), 0);
+        line.lagging = removal->lagging;
+        line.path = removal->path;
+        line.fate = 500;
+        fiber_sleep(r->loop, 60000);
+        assert_int_equal(told(r, "MemberClusterForceDeleted"), 1);
+        line.path = NULL;
+        fiber_sleep(r->loop, 120000);
+        assert_int_equal(rig_get(r, MEMBER), 404);
+        assert_int_equal(rig_get(r, NAMESPACE), 404);
+        assert_int_equal(told(r, "MemberClusterForceDeleted"), 1);
+        end(&f);
+        http_transport_free(f.world.transport);
+}
+
+static void who_is_removed_without_an_answer_is_told_once_however_long_it_takes(void **state)
+{
+        static const struct removal removals[] = { { .lagging = "?" }, { .path = NAMESPACE } };
+
+        for (size_t i = 0; i < ARRAY_LEN(removals); i++)
+                rig_run_for(removal_body, (void *)(uintptr_t)&removals[i]);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -175,6 +217,7 @@ int main(void)
                 cmocka_unit_test(a_member_that_leaves_is_waited_for_and_told),
                 cmocka_unit_test(a_member_that_never_came_is_waited_for_by_nobody),
                 cmocka_unit_test(a_member_that_does_not_answer_is_removed_after_a_quarter_of_an_hour),
+                cmocka_unit_test(who_is_removed_without_an_answer_is_told_once_however_long_it_takes),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

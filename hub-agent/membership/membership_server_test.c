@@ -6,6 +6,7 @@
 #define NS "/api/v1/namespaces/fleet-member-member-1"
 #define MEMBER CLUSTERS "memberclusters/member-1"
 #define REPORT CLUSTERS "namespaces/fleet-member-member-1/internalmemberclusters/member-1"
+#define ROLE "/apis/rbac.authorization.k8s.io/v1/namespaces/fleet-member-member-1/roles/fleet-role-member-1"
 #define WORKS FLEET "namespaces/fleet-member-member-1/works"
 
 /* How often it was said of a member; an event that is repeated counts as often. */
@@ -57,6 +58,10 @@ static void of_much(struct rig *r)
         report_much(r, LIMIT_MEMBER_CONDITIONS + 1);
         assert_int_equal(said(r, "MemberReportCut", "more than is taken over"), 1);
         report_much(r, LIMIT_MEMBER_CONDITIONS + 2);
+        assert_int_equal(said(r, "MemberReportCut", "more than is taken over"), 1);
+        assert_int_equal(rig_delete(r, ROLE), 200); /* what is made anew is no news of the report */
+        rig_settle(r);
+        assert_int_equal(rig_get(r, ROLE), 200);
         assert_int_equal(said(r, "MemberReportCut", "more than is taken over"), 1);
         report_much(r, 1);
         report_much(r, LIMIT_MEMBER_CONDITIONS + 1);
