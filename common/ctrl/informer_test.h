@@ -89,6 +89,18 @@ static inline void put(struct server *s, const char *name)
         say(s, there ? "MODIFIED" : "ADDED", name, e);
 }
 
+static inline void say_bookmark(struct server *s)
+{
+        char *line =
+                mem_printf("{\"type\":\"BOOKMARK\",\"object\":{\"kind\":\"MemberCluster\",\"apiVersion\":"
+                           "\"cluster.kubernetes-fleet.io/v1beta1\",\"metadata\":{\"resourceVersion\":"
+                           "\"%llu\"}}}\n",
+                           (unsigned long long)++s->version);
+
+        assert_int_equal(vec_push(&s->log, line), 0);
+        waitq_wake_all(&s->changed);
+}
+
 static inline void put_odd(struct server *s, const char *name, bool odd)
 {
         if (!map_has(&s->objects, name)) {

@@ -16,8 +16,7 @@
 #define BACKOFF_MAX_MS 30000
 #define FORBIDDEN_MAX_MS 6500 /* half of it and up to the whole again: below ten seconds */
 #define RIGHTS_COME_PAUSE_MS 700
-#define SILENCE_MS 130000 /* bookmarks come about once a minute; two missed ones mean the stream is dead */
-#define HEALTHY_MS 2000   /* a watch that lived so long resets the backoff */
+#define HEALTHY_MS 2000 /* a watch that lived so long resets the backoff */
 
 struct beside;
 
@@ -386,7 +385,7 @@ static int watch_stream(struct reflector *r, struct http_stream *s)
         if (r->is_beside && r->i->listing && r->i->listing->first)
                 parts_follow(r->i, true);
         for (;;) {
-                TRY(http_stream_read(s, loop_now_ms(l) + SILENCE_MS, &piece, &r->err));
+                TRY(http_stream_read(s, loop_now_ms(l) + KUBE_WATCH_SILENCE_MS, &piece, &r->err));
                 if (buf_append(&pending, piece.data, piece.len) < 0)
                         return buf_status(&pending, &r->err, "watch event");
                 TRY(handle_lines(r, &pending));

@@ -595,6 +595,37 @@ static void a_watch_that_an_outage_swallowed_is_opened_again_at_once(void **stat
         with_informer(body_swallowed);
 }
 
+/* The watch of a kind of which nothing is told but bookmarks, and then nothing at all. */
+static void body_silent(struct fixture *f)
+{
+        put(&f->server, "a");
+        open_informer(f);
+        expect_seen(f, "+a ");
+        for (int i = 0; i < 30; i++) {
+                fiber_sleep(f->loop, 60000);
+                say_bookmark(&f->server);
+        }
+        settle(f);
+        assert_int_equal(f->server.watches, 1);
+        f->server.stalled = true;
+        put(&f->server, "b");
+        fiber_sleep(f->loop, 120000);
+        assert_int_equal(f->server.watches, 1);
+        f->server.stalled = false; /* for who asks anew */
+        fiber_sleep(f->loop, 15000);
+        expect_seen(f, "+b ");
+        assert_int_equal(f->server.watches, 2);
+        assert_int_equal(f->server.watched_from, 31);
+        assert_int_equal(f->server.lists, 1);
+        assert_string_equal(informer_problem(f->informer), "");
+        f->informer = informer_stop(f->informer);
+}
+
+static void a_watch_that_says_nothing_for_minutes_is_opened_anew(void **state)
+{
+        with_informer(body_silent);
+}
+
 static void body_silenced(struct fixture *f)
 {
         put(&f->server, "a");
@@ -748,6 +779,7 @@ int main(void)
                 cmocka_unit_test(a_watch_that_was_cut_goes_on_behind_the_last_event),
                 cmocka_unit_test(a_watch_that_fails_after_an_outage_is_tried_again_soon),
                 cmocka_unit_test(a_watch_that_an_outage_swallowed_is_opened_again_at_once),
+                cmocka_unit_test(a_watch_that_says_nothing_for_minutes_is_opened_anew),
                 cmocka_unit_test(a_cache_that_is_silenced_tells_nobody_until_it_ends),
                 cmocka_unit_test(who_looks_is_told_of_the_first_list_and_of_problems),
                 cmocka_unit_test(a_missing_right_is_told_once),

@@ -4,8 +4,7 @@
 #include "common/base/memory.h"
 #include "common/kube/connection.h"
 
-#define SILENCE_MS 130000 /* bookmarks come about once a minute */
-#define FIRST_PAGE 100    /* objects: how large they are is not known yet */
+#define FIRST_PAGE 100 /* objects: how large they are is not known yet */
 #define RETRY_FIRST_MS 200
 #define RETRY_LAST_MS 30000
 #define RETRY_FORBIDDEN_MS 8000 /* at most: a right that comes is used within ten seconds */
@@ -111,7 +110,7 @@ static int read_stream(struct follower *r, struct http_stream *s, struct error *
         buf_init(&pending, LIMIT_WATCH_EVENT_BYTES);
         for (;;) {
                 struct slice piece;
-                int result = http_stream_read(s, loop_now_ms(r->loop) + SILENCE_MS, &piece, err);
+                int result = http_stream_read(s, loop_now_ms(r->loop) + KUBE_WATCH_SILENCE_MS, &piece, err);
 
                 if (result < 0)
                         return result;
@@ -149,6 +148,7 @@ static int watch(struct follower *r, struct error *err)
         w.path = path.data;
         TRY(kube_watch_open(r->o.kube, &w, &s, err));
         r->current = true;
+        error_clear(&r->problem);
         result = read_stream(r, s, err);
         http_stream_close(s);
         return result;

@@ -202,8 +202,10 @@ static void body_problem(struct fixture *f)
         f->server.fail_watches = 1;
         f->server.cut = true;
         put(&f->server, "b");
-        assert_int_equal(fiber_sleep(f->loop, 5000), 0);
+        assert_int_equal(fiber_sleep(f->loop, 300), 0);
         assert_non_null(strstr(follower_problem(follower), "watch"));
+        assert_int_equal(fiber_sleep(f->loop, 5000), 0);
+        assert_string_equal(follower_problem(follower), "");
         follower_stop(follower);
 }
 
@@ -233,6 +235,7 @@ static void body_cut(struct fixture *f)
         assert_int_equal(f->server.watches, 2);
         assert_int_equal(f->server.watched_from, 2);
         assert_true(follower_current(follower));
+        assert_string_equal(follower_problem(follower), "");
         follower_stop(follower);
 }
 
@@ -269,6 +272,12 @@ static void body_silent(struct fixture *f)
         struct follower *follower = follow_all(f);
 
         expect_seen(f, "[] ");
+        for (int i = 0; i < 30; i++) {
+                assert_int_equal(fiber_sleep(f->loop, 60000), 0);
+                say_bookmark(&f->server);
+        }
+        settle(f);
+        assert_int_equal(f->server.watches, 1);
         f->server.stalled = true;
         put(&f->server, "a");
         assert_int_equal(fiber_sleep(f->loop, 120000), 0);
