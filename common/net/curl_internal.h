@@ -26,6 +26,7 @@ struct curl_multi {
          * burst would open one each. libcurl's own waiting (CURLOPT_PIPEWAIT) loses some of many long
          * requests for ever. */
         struct curl_transfer *first;
+        int64_t heard_ms;  /* when something came last, on any connection */
         size_t n, streams; /* transfers under way; how many one HTTP/2 connection takes */
         struct waitq connected;
         struct list touched; /* transfers whose fibers are to wake */
@@ -41,16 +42,19 @@ struct curl_pool {
         uint64_t key[2];
         struct curl_multi multi[3]; /* by enum http_priority: a watch never starves a request */
         size_t transfers;
-        bool dead; /* libcurl gives a multi up for good when one of our callbacks fails: no new requests here
-                    */
+        /* No new requests here: libcurl gives a multi up for good when one of our callbacks fails; or
+         * somebody was not answered. */
+        bool dead;
         int64_t last_used_ms;
 };
 
-#define CURL_REST_MS 500 /* http.h: twice a second */
+#define CURL_REST_MS 500  /* http.h: twice a second */
+#define CURL_DEAF_MS 5000 /* a server that is busy answers somebody within that */
 
 struct curl_transport {
         struct http_transport base;
         int64_t rest_ms;
+        int64_t deaf_ms; /* who waited for less cannot tell whether a connection is dead */
         struct world *world;
         struct list pools;
 };
@@ -91,6 +95,11 @@ struct curl_multi *curl_pool_multi(struct curl_transport *t, struct curl_pool *p
                                    enum http_priority priority);
 void curl_multi_connected(struct curl_multi *m);    /* the first request needs to be waited for no more */
 void curl_multi_wake_touched(struct curl_multi *m); /* outside libcurl only */
+/* Somebody has waited in vain since then. If nothing came for anybody meanwhile, the connections count as
+ * dead and get no new requests; what is under way goes on. A dead HTTP/2 connection would take requests and
+ * answer none until the kernel gives it up: after a quarter of an hour, or never if somebody between us and
+ * the server takes the bytes. */
+void curl_multi_doubt(struct curl_multi *m, const struct curl_transport *t, int64_t since_ms);
 /* A callback had no memory: all transfers of m end so. */
 void curl_multi_die(struct curl_multi *m);
 

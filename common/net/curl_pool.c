@@ -61,6 +61,12 @@ void curl_multi_die(struct curl_multi *m)
         }
 }
 
+void curl_multi_doubt(struct curl_multi *m, const struct curl_transport *t, int64_t since_ms)
+{
+        if (m->heard_ms <= since_ms && loop_now_ms(m->pool->loop) - since_ms >= t->deaf_ms)
+                m->pool->dead = true;
+}
+
 static void act(struct curl_multi *m, curl_socket_t fd, int events)
 {
         int running;

@@ -20,6 +20,7 @@
 
 static void touch(struct curl_transfer *tr)
 {
+        tr->multi->heard_ms = loop_now_ms(tr->multi->pool->loop);
         if (list_empty(&tr->touched))
                 list_append(&tr->multi->touched, &tr->touched);
 }

@@ -5,6 +5,7 @@
 
 struct curl_stream {
         struct http_stream base;
+        struct curl_transport *transport;
         struct loop *loop;
         struct curl_transfer transfer;
         struct buf current; /* what the last read gave out */
@@ -12,9 +13,11 @@ struct curl_stream {
 
 /* ---- waiting ---- */
 
-static int give_up(const struct curl_transfer *tr, int code, const char *what, struct error *err)
+static int give_up(const struct curl_transport *t, const struct curl_transfer *tr, int code, int64_t since_ms,
+                   const char *what, struct error *err)
 {
         if (code == ERR_TIMEOUT) {
+                curl_multi_doubt(tr->multi, t, since_ms);
                 error_set(err, code, "%s: no %s before the deadline", tr->what, what);
                 error_set_reason(err, HTTP_REASON_NO_ANSWER);
                 return code;
@@ -23,13 +26,15 @@ static int give_up(const struct curl_transfer *tr, int code, const char *what, s
 }
 
 /* Parks until the answer's head (whole: all of it) is there. */
-static int await_answer(struct loop *l, struct curl_transfer *tr, bool whole, int64_t deadline_ms,
+static int await_answer(struct curl_transport *t, struct curl_transfer *tr, bool whole, int64_t deadline_ms,
                         struct error *err)
 {
+        struct loop *l = t->world->loop;
+        int64_t since_ms = loop_now_ms(l);
         while (!tr->done && (whole || !tr->head_done)) {
                 int r = waitq_wait(l, &tr->waits, deadline_ms);
                 if (r < 0)
-                        return give_up(tr, r, "answer", err);
+                        return give_up(t, tr, r, since_ms, "answer", err);
         }
         if (tr->done)
                 return curl_transfer_status(tr, err);
@@ -80,7 +85,7 @@ static int ask(struct curl_transport *t, const struct http_request *rq, enum cur
         struct curl_transfer tr;
         TRY(check_cancelled(t, rq, err));
         TRY(curl_transfer_start(t, &tr, rq, arena, way, err));
-        int r = await_answer(t->world->loop, &tr, true, rq->deadline_ms, err);
+        int r = await_answer(t, &tr, true, rq->deadline_ms, err);
         *ret_lost = r < 0 && curl_transfer_answer_lost(&tr);
         if (r == 0)
                 r = take_answer(&tr, arena, ret, err);
@@ -114,11 +119,12 @@ static int stream_read(struct http_stream *base, int64_t deadline_ms, struct sli
 {
         struct curl_stream *s = (struct curl_stream *)base;
         struct curl_transfer *tr = &s->transfer;
+        int64_t since_ms = loop_now_ms(s->loop);
         trim(&s->current);
         while (tr->body.len == 0 && !tr->done) {
                 int r = waitq_wait(s->loop, &tr->waits, deadline_ms);
                 if (r < 0)
-                        return give_up(tr, r, "data", err);
+                        return give_up(s->transport, tr, r, since_ms, "data", err);
         }
         if (tr->body.len > 0) {
                 struct buf arrived = tr->body;
@@ -156,6 +162,7 @@ static int curl_open(struct http_transport *base, const struct http_request *rq,
         if (!s)
                 return error_no_memory(err);
         s->base.ops = &stream_ops;
+        s->transport = t;
         s->loop = t->world->loop;
         buf_init(&s->current, LIMIT_STREAM_QUEUE_BYTES);
         int r = curl_transfer_start(t, &s->transfer, rq, &s->base.arena, CURL_WAY_STREAM, err);
@@ -164,7 +171,7 @@ static int curl_open(struct http_transport *base, const struct http_request *rq,
                 mem_free(s);
                 return r;
         }
-        r = await_answer(s->loop, &s->transfer, false, rq->deadline_ms, err);
+        r = await_answer(t, &s->transfer, false, rq->deadline_ms, err);
         if (r == 0 && take_headers(&s->transfer, &s->base.headers) < 0)
                 r = error_no_memory(err);
         if (r < 0) {
@@ -214,6 +221,7 @@ struct http_transport *http_transport_curl(struct world *w, struct error *err)
         t->base.credentials = credentials;
         t->world = w;
         t->rest_ms = CURL_REST_MS;
+        t->deaf_ms = CURL_DEAF_MS;
         list_init(&t->pools);
         return &t->base;
 }
