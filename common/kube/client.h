@@ -159,10 +159,11 @@ struct kube_watch {
  * them; that a stream is dead is seen by its bookmarks, a minute apart. */
 uint64_t kube_watch_seconds(struct loop *l);
 /* A watch that says nothing for so long is taken for dead. Bookmarks come about once a minute, so two are
- * missing by then. Nobody promises them: an API server sends none of a kind of which it has not seen an event
- * since it started, but for those of its store's progress, which may be ten minutes apart. To open the watch
- * anew where it was is the question whether it lives, asked the way it goes itself: a wrong guess costs that
- * one request and no list, and nothing is lost by it. */
+ * missing by then, and three minutes, after which a member counts as silent, are not over. Nobody promises
+ * them: an API server sends none of a kind of which it has not seen an event since it started, but for those
+ * of its store's progress, which may be ten minutes apart. To open the watch anew where it was is the
+ * question whether it lives, asked the way it goes itself: a wrong guess costs that one request and no list,
+ * and nothing is lost by it. */
 #define KUBE_WATCH_SILENCE_MS 130000
 /* Opens a watch. A refusal is an error in the server's words, and reported and counted as that of any other
  * request. */
