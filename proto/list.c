@@ -293,6 +293,11 @@ int object_decode_watch_identity(const struct kind *kind, struct slice line, enu
 
 /* ---- a glance at one ---- */
 
+bool object_is_bookmark(struct slice line)
+{
+        return slice_starts_with(line, "{\"type\":\"BOOKMARK\"");
+}
+
 static bool is_key(struct scanner *s, const char *key)
 {
         return scan_next(s) == SCAN_KEY && !s->escaped && slice_is(s->text, key);

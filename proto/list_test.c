@@ -392,6 +392,14 @@ static void a_glance_at_an_event_tells_what_it_is_about(void **state)
                       WATCH_BOOKMARK, "", "", "9");
 }
 
+static void a_bookmark_is_known_by_its_beginning(void **state)
+{
+        assert_true(object_is_bookmark(SLICE("{\"type\":\"BOOKMARK\",\"object\":{}}")));
+        assert_false(object_is_bookmark(SLICE("{\"type\":\"ADDED\",\"object\":{\"type\":\"BOOKMARK\"}}")));
+        assert_false(object_is_bookmark(SLICE("{\"type\":\"BOOKMARK")));
+        assert_false(object_is_bookmark(SLICE("")));
+}
+
 static void what_a_glance_cannot_tell_is_left_to_decoding(void **state)
 {
         static const char *const texts[] = {
@@ -432,6 +440,7 @@ int main(void)
                 cmocka_unit_test(a_watch_error_is_the_error_its_status_tells),
                 cmocka_unit_test(what_is_no_event_is_refused),
                 cmocka_unit_test(a_glance_at_an_event_tells_what_it_is_about),
+                cmocka_unit_test(a_bookmark_is_known_by_its_beginning),
                 cmocka_unit_test(what_a_glance_cannot_tell_is_left_to_decoding),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -212,6 +212,8 @@ int object_decode_watch_event(const struct kind *kind, struct slice line, enum d
  * resourceVersion. Fails where even those cannot be told. */
 int object_decode_watch_identity(const struct kind *kind, struct slice line, enum watch_type *ret_type,
                                  struct object **ret, struct error *err);
+/* By its beginning, as API servers write it: for who glances at bookmarks alone. */
+bool object_is_bookmark(struct slice line);
 /* What a line of a watch is about: slices of it. `ns` is empty where there is none. */
 struct watch_glance {
         enum watch_type type;

@@ -315,7 +315,7 @@ static int handle_undecodable(struct reflector *r, struct slice line, int why)
  * writes were faster than the watch. */
 static bool may_be_known(const struct informer *i, struct slice line)
 {
-        return i->observed > i->high_water || slice_starts_with(line, "{\"type\":\"BOOKMARK\"");
+        return i->observed > i->high_water || object_is_bookmark(line);
 }
 
 /* It tells of nothing but a version. */

@@ -72,7 +72,7 @@ static int handle_line(struct follower *r, struct slice line, struct error *err)
         struct object *o = NULL;
         int result;
 
-        if (slice_starts_with(line, "{\"type\":\"BOOKMARK\"") && object_glance_watch_event(line, &glance))
+        if (object_is_bookmark(line) && object_glance_watch_event(line, &glance))
                 return remember_version_of(r, glance.version) < 0 ? error_no_memory(err) : 0;
         result = object_decode_watch_event(r->o.kind, line, DECODE_PROJECTION, NULL, &type, &o, err);
         if (result == ERR_INVALID || result == ERR_LIMIT)
