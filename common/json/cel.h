@@ -18,6 +18,9 @@ struct schema;
 /* Compiles; ERR_INVALID with line:column and the reason. Lives in `arena`. */
 int cel_compile(struct arena *arena, const char *expression, struct cel_program **ret, struct error *err);
 bool cel_uses_variable(const struct cel_program *p, const char *name); /* e.g. "oldSelf" */
+/* Whether it may depend on that member of the variable: it reads it, or does anything else with the variable
+ * than to read a member by its name. */
+bool cel_reads_member(const struct cel_program *p, const char *variable, const char *member);
 
 struct cel_variable {
         const char *name;

@@ -660,3 +660,27 @@ bool cel_uses_variable(const struct cel_program *p, const char *name)
 {
         return text_in(name, p->variables, p->n_variables);
 }
+
+static bool is_variable(const struct cel_program *p, const struct cel_node *n, const char *name)
+{
+        return n->kind == CEL_NODE_GLOBAL && strcmp(p->variables[n->slot], name) == 0;
+}
+
+static bool reads_member(const struct cel_program *p, const struct cel_node *n, const char *variable,
+                         const char *member)
+{
+        bool names = n->kind == CEL_NODE_SELECT || n->kind == CEL_NODE_HAS;
+        if (is_variable(p, n, variable))
+                return true;
+        if (names && is_variable(p, n->args[0], variable))
+                return text_equal(n->name, member) || text_equal(n->plain_name, member);
+        for (size_t i = 0; i < n->n_args; i++)
+                if (reads_member(p, n->args[i], variable, member))
+                        return true;
+        return false;
+}
+
+bool cel_reads_member(const struct cel_program *p, const char *variable, const char *member)
+{
+        return reads_member(p, p->root, variable, member);
+}

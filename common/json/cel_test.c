@@ -361,6 +361,36 @@ static void variables_used_are_known(void **state)
         assert_false(cel_uses_variable(program, "x"));
 }
 
+static void members_that_a_rule_may_depend_on_are_known(void **state)
+{
+        static const struct {
+                const char *rule, *member;
+                bool reads;
+        } rules[] = {
+                { "size(self.metadata.name) < 64", "status", false },
+                { "size(self.metadata.name) < 64", "metadata", true },
+                { "size(self.metadata.name) < 64", "name", false },
+                { "!has(self.status)", "status", true },
+                { "self.?status.hasValue()", "status", true },
+                { "self['status'] == 1", "spec", true },
+                { "size(self) > 1", "status", true },
+                { "[self].all(x, x.spec == 1)", "status", true },
+                { "self.all(k, k != 'a')", "status", true },
+                { "self.spec.all(self, self.status == 1)", "status", false },
+                { "cel.bind(x, self.spec, x.status == self.other)", "status", false },
+                { "self.a ? self.b == 1 : self.c", "c", true },
+                { "self.a__dash__b == 1", "a-b", true },
+                { "other.status == 1", "status", false },
+        };
+        for (size_t i = 0; i < ARRAY_LEN(rules); i++) {
+                AUTO_ARENA struct arena arena = ARENA_INIT;
+                struct cel_program *program = NULL;
+                assert_int_equal(cel_compile(&arena, rules[i].rule, &program, NULL), 0);
+                if (cel_reads_member(program, "self", rules[i].member) != rules[i].reads)
+                        fail_msg("%s: %s", rules[i].rule, rules[i].member);
+        }
+}
+
 static int compile_repeated(const char *open, const char *middle, const char *close, size_t n)
 {
         AUTO_ARENA struct arena arena = ARENA_INIT;
@@ -587,6 +617,7 @@ int main(void)
                 cmocka_unit_test(kubernetes_types_have_their_functions),
                 cmocka_unit_test(schemas_type_the_values),
                 cmocka_unit_test(variables_used_are_known),
+                cmocka_unit_test(members_that_a_rule_may_depend_on_are_known),
                 cmocka_unit_test(deep_and_huge_expressions_are_limits),
                 cmocka_unit_test(evaluation_has_a_budget),
                 cmocka_unit_test(mangled_source_does_no_harm),

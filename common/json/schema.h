@@ -112,6 +112,10 @@ int schema_validate(const struct schema *s, const json_t *doc, const json_t *old
  * to be valid in every respect, which costs nothing to find out then. NULL: there is no such document. */
 int schema_validate_update(const struct schema *s, const json_t *doc, const json_t *old, const json_t *sound,
                            struct schema_problems *problems, struct error *err);
+/* Whether the rules on an object itself may say something else when only that member is another. */
+bool schema_rules_read(const struct schema *s, const char *member);
+/* Whether a rule here or below compares with what was. */
+bool schema_rules_compare(const struct schema *s);
 int schema_apply_defaults(const struct schema *s, json_t *doc, struct error *err); /* in place */
 /* The same, but for parts shared with `sound`, which has its defaults; may be NULL. */
 int schema_apply_defaults_beside(const struct schema *s, json_t *doc, const json_t *sound, struct error *err);

@@ -321,3 +321,27 @@ int schema_check_rules(struct validation *v, const struct schema *s, const json_
         struct place root = { at, doc, old, doc, old };
         return check_place(&w, s, &root);
 }
+
+/* --- What rules look at
+ * ---------------------------------------------------------------------------------------------- */
+
+bool schema_rules_read(const struct schema *s, const char *member)
+{
+        for (size_t i = 0; i < s->n_rules; i++)
+                if (cel_reads_member(s->rules[i].program, "self", member))
+                        return true;
+        return false;
+}
+
+bool schema_rules_compare(const struct schema *s)
+{
+        if (!s || !s->has_rules)
+                return false;
+        for (size_t i = 0; i < s->n_rules; i++)
+                if (s->rules[i].is_transition)
+                        return true;
+        for (size_t i = 0; i < s->n_properties; i++)
+                if (schema_rules_compare(s->properties[i].schema))
+                        return true;
+        return schema_rules_compare(s->items) || schema_rules_compare(s->additional);
+}

@@ -706,6 +706,26 @@ static void lists_join_by_their_type(void **state)
         check(examples, ARRAY_LEN(examples));
 }
 
+static void what_rules_look_at_is_known(void **state)
+{
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        AUTO_JSON json_t *openapi = from_yaml(
+                "{type: object, x-kubernetes-validations: [{rule: 'self.a == 1'}, {rule: 'self.b == 1'}], "
+                "properties: {a: {type: integer}, b: {type: integer}, c: {type: object, properties: {d: "
+                "{type: "
+                "array, items: {type: object, additionalProperties: {type: integer, "
+                "x-kubernetes-validations: "
+                "[{rule: 'self >= oldSelf'}]}}}}}}}");
+        const struct schema *s = NULL;
+        assert_int_equal(schema_from_crd(&arena, openapi, &s, NULL), 0);
+        assert_true(schema_rules_read(s, "a"));
+        assert_true(schema_rules_read(s, "b"));
+        assert_false(schema_rules_read(s, "c"));
+        assert_true(schema_rules_compare(s));
+        assert_true(schema_rules_compare(schema_property(s, "c")));
+        assert_false(schema_rules_compare(schema_property(s, "a")));
+}
+
 static int whole_life(struct arena *arena, const json_t *openapi, const json_t *doc)
 {
         const struct schema *s = NULL;
@@ -750,6 +770,7 @@ int main(void)
                 cmocka_unit_test(rules_that_cannot_work_are_refused),
                 cmocka_unit_test(rules_that_cost_too_much_are_cut),
                 cmocka_unit_test(lists_join_by_their_type),
+                cmocka_unit_test(what_rules_look_at_is_known),
                 cmocka_unit_test(every_failing_allocation_is_reported),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
