@@ -211,3 +211,41 @@ int admission_review(struct request *rq, const char *operation, const struct adm
         TRY(review_policies(rq, operation, as, live, doc));
         return webhooks_validate(rq, operation, as, live, doc);
 }
+
+/* ---- whether anybody is asked at all ---- */
+
+static bool policies_have_rule(struct request *rq, const struct policy_target *target, bool *ret)
+{
+        const struct policies *all;
+        const char *unused;
+        *ret = false;
+        if (policies_of(rq->cluster, &all) < 0)
+                return false;
+        for (size_t i = 0; all && i < all->n && !*ret; i++)
+                *ret = policy_match_rules(&all->at[i].match, target, rq->resource, &unused);
+        return true;
+}
+
+static bool any_webhook_has_rule(struct request *rq, const struct policy_target *target,
+                                 const struct webhook *at, size_t n)
+{
+        const char *unused;
+        for (size_t i = 0; i < n; i++)
+                if (policy_match_rules(&at[i].of.match, target, rq->resource, &unused))
+                        return true;
+        return false;
+}
+
+bool admission_is_silent(struct request *rq, const char *operation)
+{
+        struct policy_review v;
+        struct webhooks *all = NULL;
+        bool asked;
+        review_init(&v, rq, operation, NULL, NULL, NULL);
+        if (!policies_have_rule(rq, &v.target, &asked) || asked || webhooks_of(rq->cluster, &all) < 0)
+                return false;
+        asked = all && (any_webhook_has_rule(rq, &v.target, all->mutating, all->n_mutating) ||
+                        any_webhook_has_rule(rq, &v.target, all->validating, all->n_validating));
+        webhooks_unref(all);
+        return !asked;
+}

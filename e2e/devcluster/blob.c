@@ -1,3 +1,4 @@
+#include "common/base/digits.h"
 #include "common/base/limits.h"
 #include "e2e/devcluster/store_internal.h"
 
@@ -67,6 +68,31 @@ struct blob *blob_copy(const struct blob *b)
         memcpy(copy, b, sizeof(*b) + b->end);
         copy->refs = 1;
         copy->kept = NULL;
+        copy->told_len = 0;
+        return copy;
+}
+
+struct blob *blob_copy_as(const struct blob *b, uint32_t version_at, uint64_t rv)
+{
+        char room[2][24], *const was_end = room[0] + 24, *const is_end = room[1] + 24;
+        const char *was = digits_unsigned(was_end, b->rv), *is = digits_unsigned(is_end, rv);
+        uint32_t n_was = (uint32_t)(was_end - was), n_is = (uint32_t)(is_end - is), more = n_is - n_was,
+                 rest_at = version_at + n_was;
+        ASSERT(memcmp(b->data + version_at, was, n_was) == 0);
+        struct blob *copy = mem_alloc(sizeof(*b) + b->end + more);
+        if (!copy)
+                return NULL;
+        *copy = *b;
+        copy->refs = 1;
+        copy->kept = NULL;
+        copy->rv = rv;
+        uint32_t *const moved[] = { &copy->len,       &copy->name_at,   &copy->uid_at,
+                                    &copy->labels_at, &copy->owners_at, &copy->end };
+        for (size_t i = 0; i < ARRAY_LEN(moved); i++)
+                *moved[i] += more;
+        memcpy(copy->data, b->data, version_at);
+        memcpy(copy->data + version_at, is, n_is);
+        memcpy(copy->data + version_at + n_is, b->data + rest_at, b->end - rest_at);
         return copy;
 }
 

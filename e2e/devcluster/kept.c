@@ -12,15 +12,21 @@ void blob_forget_doc(struct blob *b)
                 return;
         list_remove(&k->node);
         k->of->n--;
-        k->of->bytes -= b->len;
+        k->of->bytes -= k->bytes;
         json_decref(k->doc);
         doc_spans_free(&k->spans);
+        mem_free(k->repeat);
         mem_free(k);
 }
 
 const json_t *blob_kept_doc(const struct blob *b)
 {
         return b->kept ? b->kept->doc : NULL;
+}
+
+const struct repeat *blob_repeat(const struct blob *b)
+{
+        return b->kept ? b->kept->repeat : NULL;
 }
 
 /* Whether the text reads as the document, in order, too. */
@@ -52,12 +58,48 @@ void kept_add(struct store *s, struct blob *b, json_t *doc, struct doc_spans *sp
                 return;
         }
         make_room(all);
-        *k = (struct kept_document){ .of = all, .blob = b, .doc = json_incref(doc), .spans = *spans };
+        *k = (struct kept_document){
+                .of = all, .blob = b, .doc = json_incref(doc), .spans = *spans, .bytes = b->len
+        };
         *spans = (struct doc_spans){ 0 };
         list_append(&all->list, &k->node);
         all->n++;
         all->bytes += b->len;
         b->kept = k;
+}
+
+void api_store_keep_repeat(struct table *t, struct blob *b, struct repeat *r)
+{
+        struct kept_documents *all = &t->cluster->store->kept;
+        if (b->kept)
+                make_room(all);
+        if (!b->kept || all->never_repeat) {
+                mem_free(r);
+                return;
+        }
+        mem_free(b->kept->repeat);
+        b->kept->repeat = r;
+        b->kept->bytes = b->len + r->size;
+        all->bytes += r->size;
+}
+
+struct kept_document *kept_take(struct blob *b)
+{
+        struct kept_document *k = TAKE_PTR(b->kept);
+        list_remove(&k->node);
+        json_decref(TAKE_PTR(k->doc));
+        doc_spans_free(&k->spans);
+        k->spans = (struct doc_spans){ 0 };
+        k->of->bytes -= k->bytes - k->repeat->size;
+        k->bytes = k->repeat->size;
+        return k;
+}
+
+void kept_give(struct blob *b, struct kept_document *k)
+{
+        k->blob = b;
+        b->kept = k;
+        list_append(&k->of->list, &k->node);
 }
 
 void api_store_forget_docs(struct store *s)

@@ -1,6 +1,7 @@
 /* The front door: from an HTTP exchange to a request, to the verb that answers it. */
 #include "common/base/limits.h"
 #include "e2e/devcluster/admission.h"
+#include "e2e/devcluster/again.h"
 #include "e2e/devcluster/authn.h"
 #include "e2e/devcluster/authz.h"
 #include "e2e/devcluster/control.h"
@@ -457,6 +458,9 @@ static int patch(struct request *rq)
                 return request_fail(rq, 413, "RequestEntityTooLarge", "Request entity too large: limit is %u",
                                     LIMIT_REQUEST_BODY_BYTES);
         const char *type = http_header_get(&rq->x->headers, "Content-Type");
+        struct blob *repeated = again_patch(rq, type ? type : "", rq->x->body);
+        if (repeated)
+                return reply_stored(rq, repeated);
         TRY(rest_patch(rq, type ? type : "", rq->x->body, &w));
         return reply_written(rq, &w);
 }

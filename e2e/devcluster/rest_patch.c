@@ -2,6 +2,7 @@
  * apply). */
 #include "common/json/apply.h"
 #include "common/json/patch.h"
+#include "e2e/devcluster/again.h"
 #include "e2e/devcluster/authz.h"
 #include "e2e/devcluster/convert.h"
 #include "e2e/devcluster/go_json.h"
@@ -295,6 +296,9 @@ int rest_patch(struct request *rq, const char *content_type, struct slice body, 
                 return apply(rq, live, patch, ret);
         TRY(r);
         TRY(compute(rq, form, live, patch, &patched));
+        uint32_t before = again_before(rq);
         r = rest_update_live(rq, live, patched, false, ret);
+        if (r == 0 && form == PATCH_MERGE)
+                again_learn(rq, body, before, live, ret->doc);
         return r < 0 && rq->status.decoding ? fail_result(rq, form, body, live) : r;
 }

@@ -132,6 +132,13 @@ int rig_merge(struct rig *r, const char *path, const char *body)
         return rig_call(r, "PATCH", path, "application/merge-patch+json", body);
 }
 
+int rig_merge_as(struct rig *r, const char *path, const char *accept, const char *body)
+{
+        struct http_header headers[] = { { "Content-Type", "application/merge-patch+json" },
+                                         { "Accept", accept } };
+        return call(r, "PATCH", path, headers, ARRAY_LEN(headers), body);
+}
+
 int rig_apply(struct rig *r, const char *path, const char *body)
 {
         return rig_call(r, "PATCH", path, "application/apply-patch+yaml", body);

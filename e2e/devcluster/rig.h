@@ -42,6 +42,7 @@ int rig_get_as(struct rig *r, const char *path, const char *accept);
 int rig_post(struct rig *r, const char *path, const char *body);
 int rig_put(struct rig *r, const char *path, const char *body);
 int rig_merge(struct rig *r, const char *path, const char *body);
+int rig_merge_as(struct rig *r, const char *path, const char *accept, const char *body);
 int rig_apply(struct rig *r, const char *path, const char *body);
 int rig_delete(struct rig *r, const char *path);
 const char *rig_string(struct rig *r, const char *path); /* of the answer; "" if absent */

@@ -272,7 +272,7 @@ static const struct kept_document *kept_before(struct table *t, const json_t *do
         const char *name = json_string_value(json_object_get(meta, "name"));
         const struct blob *b =
                 api_store_get(t, json_string_value(json_object_get(meta, "namespace")), name ? name : "");
-        return b ? b->kept : NULL;
+        return b && b->kept && b->kept->doc ? b->kept : NULL;
 }
 
 int api_store_put_kept(struct table *t, json_t *doc, struct blob **ret, struct error *err)
@@ -292,6 +292,49 @@ int api_store_put_kept(struct table *t, json_t *doc, struct blob **ret, struct e
         put_blob(t, e, *ret);
         kept_add(t->cluster->store, *ret, doc, &spans);
         return 0;
+}
+
+/* Where things stand in the text whose version has become longer. */
+static void shift_repeat(struct repeat *r, uint32_t more)
+{
+        if (more && r->entry_time_at > r->version_at)
+                r->entry_time_at += more;
+        for (uint32_t i = 0; more && i < r->n; i++)
+                if (r->places[i].at > r->version_at)
+                        r->places[i].at += more;
+}
+
+int api_store_put_repeated(struct table *t, struct blob *b, const char *told, const char *entry_time,
+                           struct blob **ret, struct error *err)
+{
+        struct repeat *r = b->kept->repeat;
+        struct event *e;
+        TRY(reserve_write(t, &e, err));
+        struct blob *next = blob_copy_as(b, r->version_at, t->cluster->rv + 1);
+        if (!next) {
+                mem_free(e);
+                return error_no_memory(err);
+        }
+        shift_repeat(r, next->len - b->len);
+        memcpy(next->data + r->entry_time_at, entry_time, REPEAT_TIME_LEN);
+        for (uint32_t i = 0; i < r->n; i++)
+                memcpy(next->data + r->places[i].at, told + r->places[i].told_at, REPEAT_TIME_LEN);
+        struct kept_document *k = kept_take(b);
+        put_blob(t, e, next);
+        kept_give(next, k);
+        k->of->repeated++;
+        *ret = next;
+        return 0;
+}
+
+uint64_t api_store_repeated(const struct store *s)
+{
+        return s->kept.repeated;
+}
+
+void api_store_never_repeat(struct store *s)
+{
+        s->kept.never_repeat = true;
 }
 
 int api_store_put_copy(struct table *t, const struct blob *of, struct error *err)

@@ -23,9 +23,25 @@ struct blob {
         uint32_t rest_at; /* offset of "metadata": what follows kind and apiVersion */
         uint32_t name_at, uid_at, labels_at, owners_at, end; /* offsets; the namespace is at len + 1 */
         uint16_t n_labels, n_owners;
+        uint32_t told_len; /* bytes of the status patch that made it (again.c); 0 = something else made it */
         uint64_t rv;
         int64_t row; /* SQLite's row */
         char data[]; /* text NUL namespace NUL name NUL uid NUL (key NUL value NUL)* (owner uid NUL)* */
+};
+
+/* How the last status patch of an object is repeated with other times (again.c), beside the object's state.
+ */
+#define REPEAT_TIME_LEN 20 /* 2006-01-02T15:04:05Z */
+struct repeat {
+        size_t size;                  /* bytes of all this */
+        const char *manager;          /* who wrote it */
+        const char *told;             /* the patch, but for what differs from one to the next */
+        uint32_t told_len, n;         /* n places */
+        uint32_t version_at;          /* metadata.resourceVersion in the object's text */
+        uint32_t entry_time_at;       /* of the writer's entry in managedFields, there, too */
+        struct repeat_place {         /* a time that may be another */
+                uint32_t told_at, at; /* in `told` and in the object's text */
+        } places[];                   /* by told_at */
 };
 
 struct blob *blob_ref(struct blob *b);
@@ -55,6 +71,8 @@ int blob_parse(const struct blob *b, json_t **ret, struct error *err); /* new */
 /* The document that was stored, if it is kept: what blob_parse() would give, borrowed while the blob is the
  * object's state. Nobody changes it, nor any part of it. NULL if it is not kept. */
 const json_t *blob_kept_doc(const struct blob *b);
+/* NULL if it cannot be repeated. Borrowed while the blob is the object's state. */
+const struct repeat *blob_repeat(const struct blob *b);
 
 enum event_type { EVENT_ADDED, EVENT_MODIFIED, EVENT_DELETED };
 
@@ -162,6 +180,15 @@ int api_store_put(struct table *t, json_t *doc, struct blob **ret, struct error 
 /* The same for a document that is changed no more: it is kept, where that is possible, until the next state
  * comes or others need the room. */
 int api_store_put_kept(struct table *t, json_t *doc, struct blob **ret, struct error *err);
+/* Keeps how the patch that made `b` is repeated (takes r, which is one block), if b's document is kept. */
+void api_store_keep_repeat(struct table *t, struct blob *b, struct repeat *r);
+/* Puts the state that follows b by its repeat: its text with the times of `told` and the entry's time. What
+ * is kept of b goes over to it, apart from the document. */
+int api_store_put_repeated(struct table *t, struct blob *b, const char *told, const char *entry_time,
+                           struct blob **ret, struct error *err);
+/* For tests: how often that was done, and that nothing is kept for it from now on. */
+uint64_t api_store_repeated(const struct store *s);
+void api_store_never_repeat(struct store *s);
 /* Puts what another store made, whose text names its version: it must be the one that follows here. */
 int api_store_put_copy(struct table *t, const struct blob *of, struct error *err);
 /* Removes the object that doc is the last state of. */

@@ -16,7 +16,9 @@ struct pending {
 /* Oldest first. */
 struct kept_documents {
         struct list list;
-        size_t n, bytes; /* of text */
+        size_t n, bytes;   /* of the documents' text, and of repeats */
+        uint64_t repeated; /* states that were made by a repeat */
+        bool never_repeat;
 };
 
 struct store {
@@ -57,6 +59,8 @@ struct blob *blob_new(struct slice text, uint32_t rest_at, struct slice extra, u
 int blob_from_doc_beside(json_t *doc, uint64_t rv, const struct doc_known_text *known, struct doc_spans *into,
                          struct blob **ret, struct error *err);
 struct blob *blob_copy(const struct blob *b); /* with its version; NULL without memory */
+/* The same with another version, whose digits stand at version_at. */
+struct blob *blob_copy_as(const struct blob *b, uint32_t version_at, uint64_t rv);
 
 /* ---- scopes.c ---- */
 void scopes_wake(struct table *t, uint64_t from); /* those of the events after `from` */
@@ -68,10 +72,15 @@ struct kept_document {
         struct list node;
         struct kept_documents *of;
         struct blob *blob;
-        json_t *doc;
-        struct doc_spans spans; /* in the blob's text */
+        json_t *doc;            /* NULL: only the repeat is kept */
+        struct doc_spans spans; /* of doc, in the blob's text */
+        struct repeat *repeat;  /* NULL = none */
+        size_t bytes;           /* counted for it */
 };
 /* Keeps a document, if it may be; takes the spans. */
 void kept_add(struct store *s, struct blob *b, json_t *doc, struct doc_spans *spans);
 void blob_forget_doc(struct blob *b); /* none is fine */
+/* Takes a repeat off with all that is kept; its document is dropped. */
+struct kept_document *kept_take(struct blob *b);
+void kept_give(struct blob *b, struct kept_document *k);
 void api_store_forget_docs(struct store *s);
