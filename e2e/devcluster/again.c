@@ -10,7 +10,6 @@
 #define TOLD_MOST ((size_t)16 << 10) /* bytes of a patch that may be repeated */
 #define PLACES_MOST 64
 #define DEPTH_MOST 32
-#define ENTRIES_MOST 10 /* of managedFields: more are folded by their times */
 
 /* ---- the body ---- */
 
@@ -138,7 +137,6 @@ struct seat {
         struct slice told, text;     /* raw */
         const json_t *was, *is;      /* NULL: not there */
         const struct schema *schema; /* NULL: unknown */
-        const struct schema *list;   /* of type map, that it is an element of; or NULL */
         unsigned depth;
         bool free; /* nobody above it minds what it is */
 };
@@ -185,15 +183,11 @@ static bool learn_value(struct lesson *l, const struct seat *at);
 static struct seat member_of(const struct seat *up, const char *key)
 {
         const struct schema *s = up->schema ? schema_property(up->schema, key) : NULL;
-        bool is_key = false;
-        for (size_t i = 0; up->list && i < up->list->n_list_map_keys; i++)
-                is_key |= strcmp(up->list->list_map_keys[i], key) == 0;
         return (struct seat){ .was = json_object_get(up->was, key),
                               .is = json_object_get(up->is, key),
                               .schema = s,
                               .depth = up->depth + 1,
-                              .free = up->free && is_open(s) && !is_key &&
-                                      !schema_rules_read(up->schema, key) };
+                              .free = up->free && is_open(s) && !schema_rules_read(up->schema, key) };
 }
 
 static bool learn_object(struct lesson *l, const struct seat *at)
@@ -204,7 +198,7 @@ static bool learn_object(struct lesson *l, const struct seat *at)
         (void)scan_next(&told);
         while ((t = scan_next(&told)) == SCAN_KEY) {
                 struct slice key = told.text, value, there;
-                const char *name = told.escaped ? NULL : arena_strndup(l->rq->arena, key.data, key.len);
+                const char *name = arena_strndup(l->rq->arena, key.data, key.len);
                 if (!name || scan_skip(&told, &value) < 0 || !find_member(&text, at->text, key, &there))
                         return false;
                 struct seat member = member_of(at, name);
@@ -236,10 +230,8 @@ static struct seat element_of(const struct seat *up, size_t i)
                           .schema = s ? s->items : NULL,
                           .depth = up->depth + 1 };
         r.free = up->free && is_open(r.schema) && s->n_rules == 0 && s->list_type != SCHEMA_LIST_SET;
-        if (s && s->list_type == SCHEMA_LIST_MAP) {
-                r.list = s;
-                r.free = r.free && has_same_keys(s, r.was, r.is);
-        }
+        if (r.free && s->list_type == SCHEMA_LIST_MAP) /* another key, another element */
+                r.free = has_same_keys(s, r.was, r.is);
         return r;
 }
 
@@ -280,8 +272,6 @@ static bool learn_value(struct lesson *l, const struct seat *at)
 {
         char first = *at->told.data;
         if (at->depth > DEPTH_MOST || first == 'n')
-                return false;
-        if ((first == '{' || first == '[') && *at->text.data != first)
                 return false;
         return first == '{'   ? learn_object(l, at)
                : first == '[' ? learn_array(l, at)
@@ -328,7 +318,7 @@ static bool is_last_entry(struct request *rq, const json_t *entries)
 {
         size_t n = json_array_size(entries), i;
         json_t *entry;
-        if (n == 0 || n > ENTRIES_MOST)
+        if (n == 0)
                 return false;
         json_array_foreach(entries, i, entry)
                 if (is_entry_of(rq, entry) != (i == n - 1))

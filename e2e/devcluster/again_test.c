@@ -75,6 +75,8 @@ static const char definition[] =
         " items: {type: object, required: [type], properties: {type: {type: string}, at: {" TIME "}}}}\n"
         "              byTime: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [at],"
         " items: {type: object, required: [at], properties: {at: {" TIME "}, n: {type: integer}}}}\n"
+        "              raw: {type: object, x-kubernetes-embedded-resource: true, properties: {at: {" TIME
+        "}}}\n"
         "              set: {type: array, x-kubernetes-list-type: set, items: {" TIME "}}\n";
 
 #define OF_NAME "size(self.metadata.name) < 64"
@@ -249,6 +251,8 @@ struct step {
 #define NULLS(n) ",\"note\":null"
 #define ESCAPED(n) ",\"pl\\u0061in\":\"\\u0061\""
 #define OTHER(n) ",\"other\":" T(n)
+#define RAW(n)                                                                                               \
+        ",\"raw\":{\"apiVersion\":\"v1\",\"kind\":\"Secret\",\"metadata\":{\"name\":\"x\"},\"at\":" T(n) "}"
 #define SIX(F) FOUR(F), OUR(BEAT(4) F(4)), OUR(BEAT(5) F(5))
 /* Fine until 3; at 4 or 5 it is not. */
 #define UNTIL(F) FOUR(F), OUR(BEAT(4) F(3)), OUR(BEAT(5) F(5)), OUR(BEAT(5) F(4)), OUR(BEAT(6) F(3))
@@ -282,6 +286,17 @@ static const struct scenario {
           { FOUR(NOTHING), OUR(BEAT(4) TURNS(1)), OUR(BEAT(5) TURNS(1)), OUR(BEAT(6) TURNS(1)),
             OUR(BEAT(7) TURNS(2)) } },
         { "another name", 2, { FOUR(NOTHING), OUR("\"bear\":" T(4)) } },
+        { "more of it, and less",
+          3,
+          { FOUR(NOTHING),
+            { OURS, S(BEAT(4)) "x" },
+            { OURS, S(BEAT(4)) "  " },
+            { OURS, "{\"status\":{" BEAT(5) "}" },
+            { OURS, "{\"status\":{" BEAT(6) },
+            OUR(BEAT(7)),
+            OUR(BEAT(8)),
+            OUR(BEAT(9)) } },
+        { "a resource within", 0, { SIX(RAW) } },
         { "another manager", 2, { FOUR(NOTHING), { THEIRS, S(BEAT(4)) }, OUR(BEAT(5)) } },
         { "the object itself", 2, { FOUR(NOTHING), { WHOLE, S(BEAT(4)) }, OUR(BEAT(3)) } },
         { "a table as answer", 2, { FOUR(NOTHING), { SHOWN_AS_TABLE, S(BEAT(4)) } } },
@@ -425,12 +440,12 @@ static const char *version_of(struct rig *r)
 
 static void at_version(struct play *p, struct rig *r, const char *less)
 {
-        int version = (int)strtol(version_of(r), NULL, 10) - (int)strtol(less, NULL, 10);
+        int version = (int)strtol(version_of(r), NULL, 10);
         send(p, r, "PATCH", LAMP "/status?fieldManager=a", MERGE,
              arena_printf(&r->arena,
                           "{\"metadata\":{\"resourceVersion\":\"%d\"},\"status\":{\"beat\":"
-                          "\"2026-01-02T00:%02u:00Z\"}}",
-                          version, version % 60));
+                          "\"2026-01-02T00:%02d:00Z\"}}",
+                          version - (int)strtol(less, NULL, 10), version % 60));
 }
 
 static void put_meta(struct play *p, struct rig *r, const char *meta)
