@@ -534,11 +534,11 @@ static void each_difference_goes_the_way_that_it_has_to_go(void **state)
 #define PATCHES 1500
 
 /* Shapes of what the writers say, in which each %s is a time, which is one of few. */
+#define AB "\"keyed\":[{\"type\":\"a\",\"at\":\"%s\"},{\"type\":\"b\",\"at\":\"%s\"}]"
 static const char *const shapes[] = {
         "\"beat\":\"%s\",\"turns\":%u,\"times\":{\"x\":\"%s\",\"y\":\"%s\"}",
         "\"beat\":\"%s\",\"turns\":%u,\"list\":[{\"name\":\"\\\"2026\",\"at\":\"%s\"},{\"at\":\"%s\"}]",
-        "\"other\":\"%s\",\"turns\":%u,\"keyed\":[{\"type\":\"a\",\"at\":\"%s\"},{\"type\":\"b\",\"at\":\"%"
-        "s\"}]",
+        ("\"other\":\"%s\",\"turns\":%u," AB),
 };
 
 static unsigned draw(uint64_t *seed, unsigned n)
