@@ -7,6 +7,8 @@
 #define __sanitizer_finish_switch_fiber(saved, bottom, size) ((void)0)
 #endif
 
+#define MANY_PROGRAMS_SHARE 12 /* so many fibers wait for each that comes and goes */
+
 static void run_fiber(void *arg)
 {
         struct fiber *f = arg;
@@ -27,6 +29,13 @@ static void switch_to_loop(struct fiber *f)
         __sanitizer_finish_switch_fiber(f->fake_stack, &l->asan_stack, &l->asan_stack_size);
 }
 
+/* A simulated fleet is many programs in one loop, whose bursts are as many times larger. */
+static size_t most_idle_stacks(const struct loop *l)
+{
+        size_t of_many = MIN(l->n_fibers / MANY_PROGRAMS_SHARE, LIMIT_FIBERS - l->n_fibers);
+        return l->simulated ? MAX(of_many, LIMIT_FIBER_IDLE_STACKS) : LIMIT_FIBER_IDLE_STACKS;
+}
+
 static void end_fiber(struct fiber *f)
 {
         struct loop *l = f->loop;
@@ -35,7 +44,7 @@ static void end_fiber(struct fiber *f)
         list_remove(&f->all);
         l->n_fibers--;
         group_leave(f);
-        stack_give(&l->stacks, f);
+        stack_give(&l->stacks, f, most_idle_stacks(l));
 }
 
 static void resume(struct fiber *f)

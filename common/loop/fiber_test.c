@@ -411,6 +411,38 @@ static void nothing(void *ctx)
 {
 }
 
+#define BURST (2 * LIMIT_FIBER_IDLE_STACKS)
+
+static size_t play_burst(struct bench *b)
+{
+        for (unsigned i = 0; i < BURST; i++)
+                spawn(b, "one of a burst", nothing);
+        size_t mapped = loop_fiber_stack_bytes(b->loop);
+        assert_int_equal(fiber_sleep(b->loop, 5), 0);
+        return mapped;
+}
+
+static void play_two_bursts(void *ctx)
+{
+        struct bench *b = ctx;
+        size_t mapped = play_burst(b);
+        assert_int_equal(loop_fiber_stack_bytes(b->loop), mapped);
+        assert_int_equal(play_burst(b), mapped);
+        waitq_wake_all(&b->queue);
+}
+
+static void many_programs_of_a_simulation_keep_the_stacks_of_their_bursts(void **state)
+{
+        struct bench *b = *state;
+        if (RUNNING_ON_VALGRIND)
+                return;
+        for (unsigned i = 0; i < 5000; i++)
+                spawn(b, "many", park_and_count);
+        spawn(b, "bursts", play_two_bursts);
+        run(b);
+        assert_int_equal(b->n, 5000);
+}
+
 static void there_are_no_more_fibers_than_the_limit(void **state)
 {
         struct bench *b = *state;
@@ -496,6 +528,8 @@ int main(void)
                 BOTH(a_waiter_that_timed_out_has_left_the_queue),
                 BOTH(a_wake_from_a_queue_is_not_lost_to_a_cancellation),
                 BOTH(ten_thousand_fibers_park_and_wake),
+                cmocka_unit_test_setup_teardown(many_programs_of_a_simulation_keep_the_stacks_of_their_bursts,
+                                                set_up_simulated, tear_down),
                 BOTH(there_are_no_more_fibers_than_the_limit),
                 cmocka_unit_test(deep_use_of_the_stack_is_fine_and_too_deep_hits_the_guard_page),
         };

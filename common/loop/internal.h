@@ -55,8 +55,8 @@ struct fiber_group {
 
 /* Idle stacks, the warmest last. The first n_trimmed hold only their top page. */
 struct stack_pool {
-        struct fiber *idle[LIMIT_FIBER_IDLE_STACKS];
-        size_t n, n_trimmed;
+        VEC(struct fiber *) idle;
+        size_t n_trimmed;
         size_t mapped; /* bytes, in use and idle */
 };
 
@@ -113,7 +113,7 @@ struct loop {
 
 /* stack.c */
 struct fiber *stack_take(struct stack_pool *pool); /* a zeroed fiber with its stack; NULL on no memory */
-void stack_give(struct stack_pool *pool, struct fiber *f);
+void stack_give(struct stack_pool *pool, struct fiber *f, size_t most_idle); /* that stay in the pool */
 void stack_pool_trim(struct stack_pool *pool); /* gives pages of cold idle stacks back */
 void stack_pool_free(struct stack_pool *pool);
 

@@ -75,28 +75,28 @@ static void unmap_stack(struct stack_pool *pool, struct fiber *f)
 
 struct fiber *stack_take(struct stack_pool *pool)
 {
-        if (!pool->n)
+        if (!pool->idle.n)
                 return map_stack(pool);
-        struct fiber *f = pool->idle[--pool->n];
-        pool->n_trimmed = MIN(pool->n_trimmed, pool->n);
+        struct fiber *f = pool->idle.at[--pool->idle.n];
+        pool->n_trimmed = MIN(pool->n_trimmed, pool->idle.n);
         ASAN_UNPOISON_MEMORY_REGION((char *)f->stack + f->stack_size - FOREVER_BYTES, FOREVER_BYTES);
         *f = (struct fiber){ .stack = f->stack, .stack_size = f->stack_size, .valgrind_id = f->valgrind_id };
         return f;
 }
 
-void stack_give(struct stack_pool *pool, struct fiber *f)
+void stack_give(struct stack_pool *pool, struct fiber *f, size_t most_idle)
 {
-        if (pool->n == ARRAY_LEN(pool->idle))
+        if (vec_push(&pool->idle, f) < 0)
                 unmap_stack(pool, f);
-        else
-                pool->idle[pool->n++] = f;
+        while (pool->idle.n > most_idle)
+                unmap_stack(pool, pool->idle.at[--pool->idle.n]);
 }
 
 void stack_pool_trim(struct stack_pool *pool)
 {
         size_t page = page_size();
-        for (; pool->n_trimmed + WARM < pool->n; pool->n_trimmed++) {
-                struct fiber *f = pool->idle[pool->n_trimmed];
+        for (; pool->n_trimmed + WARM < pool->idle.n; pool->n_trimmed++) {
+                struct fiber *f = pool->idle.at[pool->n_trimmed];
                 uintptr_t top_page = (uintptr_t)f & ~(uintptr_t)(page - 1);
                 madvise(f->stack, top_page - (uintptr_t)f->stack, MADV_DONTNEED);
         }
@@ -104,7 +104,8 @@ void stack_pool_trim(struct stack_pool *pool)
 
 void stack_pool_free(struct stack_pool *pool)
 {
-        while (pool->n)
-                unmap_stack(pool, pool->idle[--pool->n]);
+        while (pool->idle.n)
+                unmap_stack(pool, pool->idle.at[--pool->idle.n]);
+        vec_free(&pool->idle);
         pool->n_trimmed = 0;
 }
