@@ -37,7 +37,7 @@ struct loop_process {
         struct loop *loop;
         bool stopped;
         struct list fibers; /* ready to run, by struct fiber.queue */
-        struct list timers; /* due, by struct timer.held */
+        struct list timers; /* due, by struct timer.node */
         size_t n_late;      /* it goes on: fibers of the turn that it was stopped in, which come first */
 };
 
@@ -70,10 +70,14 @@ struct timer_slot {
         struct timer *timer;
 };
 
-/* A heap. Of n slots n_armed are of timers that run; the others' fibers may use theirs again. */
+struct far_timers;
+
+/* A heap, and beside it what is far off. Of all n_armed are of timers that run; the others' fibers may use
+ * their places again. */
 struct timers {
         struct timer_slot *at;
-        size_t n, cap, n_armed;
+        size_t n, cap, n_armed, n_far;
+        struct far_timers *far; /* NULL: there were never many */
 };
 
 /* What differs between real and simulated. */

@@ -121,14 +121,14 @@ void waitq_wake_all(struct waitq *q);
 /* ---- timers (callbacks outside fibers; prefer fiber_sleep) ---- */
 
 struct timer {
-        size_t place; /* in the loop's heap, counted from 1; 0 = it has none */
+        uint64_t place; /* among the loop's timers: common/loop/timers.c; 0 = it has none */
         int64_t at_ms;
         uint64_t order; /* among timers of one millisecond: start order, or drawn in the simulation */
         bool is_deadline, armed;
         void (*fn)(struct timer *t);
         struct loop *loop;
         struct loop_process *process; /* of who started it; NULL = of none */
-        struct list held;             /* of those that came due while it was stopped */
+        struct list node;             /* of those that are far off, or came due while it was stopped */
 };
 /* fn is called from the loop once loop_now_ms() >= at_ms; it may start timers and wake or spawn fibers. */
 /* 0 or ERR_NO_MEMORY; restarts if running. A zeroed timer is not running. */

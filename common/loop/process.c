@@ -108,7 +108,7 @@ static void release_rest(struct loop_process *p)
 {
         release_fibers(p, false);
         while (!list_empty(&p->timers))
-                timer_put_back(list_first(&p->timers, struct timer, held));
+                timer_put_back(list_first(&p->timers, struct timer, node));
 }
 
 void process_ran_late(struct loop_process *p)
