@@ -243,9 +243,11 @@ static int impersonate(struct request *rq)
 
 static bool wants_mask(const struct request *rq)
 {
-        for (size_t i = 0; i < rq->x->headers.n; i++)
-                if (strncasecmp(rq->x->headers.at[i].name, "Impersonate-", strlen("Impersonate-")) == 0)
+        for (size_t i = 0; i < rq->x->headers.n; i++) {
+                const char *name = rq->x->headers.at[i].name;
+                if ((*name | 0x20) == 'i' && strncasecmp(name, "Impersonate-", strlen("Impersonate-")) == 0)
                         return true;
+        }
         return false;
 }
 

@@ -2,6 +2,7 @@
 
 #include "e2e/devcluster/internal.h"
 #include "e2e/devcluster/meta.h"
+#include "e2e/devcluster/routes.h"
 
 /* ---- what is kept of a cluster ---- */
 
@@ -63,6 +64,7 @@ void access_free(struct cluster *c)
 
 void access_forget(struct cluster *c)
 {
+        c->access_version++;
         access_free(c);
 }
 
@@ -239,6 +241,7 @@ static struct access *access_of(struct cluster *c)
 
 void access_changed(struct cluster *c, const struct resource *r, const json_t *live, const json_t *doc)
 {
+        c->access_version++;
         if (c->access && take_object(c->access, r->table_key, doc ? doc : live, !doc) < 0)
                 access_forget(c);
 }
@@ -466,22 +469,39 @@ static const char *selected_name(struct request *rq)
 }
 
 /* A namespace is asked for as an object in itself. */
-int authorize_verb(struct request *rq, const char *verb)
+static struct access_question question_of(struct request *rq, const char *verb)
 {
         bool is_namespace = rq->plural && strcmp(rq->plural, "namespaces") == 0 && text_equal(rq->group, "");
-        struct access_question q = { .who = rq->user,
-                                     .verb = verb,
-                                     .group = rq->group,
-                                     .version = rq->version,
-                                     .resource = rq->plural,
-                                     .subresource = rq->subresource,
-                                     .ns = is_namespace && !rq->ns ? rq->name : rq->ns,
-                                     .name = rq->plural ? selected_name(rq) : NULL,
-                                     .path = rq->plural ? NULL : rq->path };
+        return (struct access_question){ .who = rq->user,
+                                         .verb = verb,
+                                         .group = rq->group,
+                                         .version = rq->version,
+                                         .resource = rq->plural,
+                                         .subresource = rq->subresource,
+                                         .ns = is_namespace && !rq->ns ? rq->name : rq->ns,
+                                         .name = rq->plural ? selected_name(rq) : NULL,
+                                         .path = rq->plural ? NULL : rq->path };
+}
+
+int authorize_verb(struct request *rq, const char *verb)
+{
+        const struct access_question q = question_of(rq, verb);
         return authorize_question(rq, &q);
 }
 
+/* Who was allowed the same before is allowed it until a role or binding is written. What is allowed without a
+ * name is so with one, not the other way round. */
 int authorize(struct request *rq)
 {
-        return authorize_verb(rq, rq->verb);
+        struct route_verb *known = route_verb(rq);
+        const uint64_t user = rq->user->number, version = rq->cluster->access_version;
+        if (user && known && known->user == user && known->access_version == version)
+                return 0;
+        const struct access_question q = question_of(rq, rq->verb);
+        TRY(authorize_question(rq, &q));
+        if (known && (q.path || q.name == rq->name)) {
+                known->user = user;
+                known->access_version = version;
+        }
+        return 0;
 }

@@ -1,8 +1,10 @@
 /* Counters of requests per cluster, verb and resource: tests and benchmarks read them. */
 #include "common/base/vec.h"
 #include "e2e/devcluster/internal.h"
+#include "e2e/devcluster/routes.h"
 
-void count_request(struct request *rq)
+/* NULL without memory. */
+static uint64_t *counter(struct request *rq)
 {
         char key[400];
         struct map *m = &rq->cluster->request_counts;
@@ -14,10 +16,21 @@ void count_request(struct request *rq)
                 n = NEW(uint64_t);
                 if (!n || map_put(m, key, n) < 0) {
                         mem_free(n);
-                        return;
+                        return NULL;
                 }
         }
-        ++*n;
+        return n;
+}
+
+void count_request(struct request *rq)
+{
+        struct route_verb *v = route_verb(rq);
+        if (!v->count || v->counts_version != rq->cluster->counts_version) {
+                v->count = counter(rq);
+                v->counts_version = rq->cluster->counts_version;
+        }
+        if (v->count)
+                ++*v->count;
 }
 
 void count_free(struct cluster *c)
@@ -60,6 +73,9 @@ int devcluster_requests(struct devcluster *d, const char *cluster, struct arena 
 
 void devcluster_reset_requests(struct devcluster *d)
 {
-        map_for_each(api_store_clusters(d->store), e)
-                map_clear(&((struct cluster *)e->value)->request_counts);
+        map_for_each(api_store_clusters(d->store), e) {
+                struct cluster *c = e->value;
+                map_clear(&c->request_counts);
+                c->counts_version++;
+        }
 }

@@ -8,6 +8,7 @@
 #include "e2e/devcluster/openapi.h"
 #include "e2e/devcluster/policy.h"
 #include "e2e/devcluster/readiness.h"
+#include "e2e/devcluster/routes.h"
 #include "e2e/devcluster/webhook.h"
 #include "e2e/devcluster/workloads.h"
 
@@ -119,6 +120,7 @@ struct devcluster *devcluster_close(struct devcluster *d)
         gc_free(d->gc);
         simulator_free(d->simulator);
         authn_free(d);
+        routes_free(d);
         openapi_cache_free(d);
         json_decref(d->bootstrap_roles);
         builtin_types_free(d->types);

@@ -24,6 +24,7 @@ struct devcluster {
         struct gc *gc;
         struct authn *authn;           /* tokens.c: tokens seen; NULL = none yet */
         struct openapi_cache *openapi; /* openapi_cache.c; NULL = nothing yet */
+        struct routes *routes;         /* routes.c; NULL = nothing yet */
         struct simulator *simulator;   /* workloads.c */
         char *ca_cert, *ca_key;        /* PEM */
         char *signing_key;             /* PEM: service-account tokens */

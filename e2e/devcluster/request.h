@@ -8,7 +8,10 @@
 #include "e2e/devcluster/registry.h"
 #include "e2e/devcluster/store.h"
 
+struct route;
+
 struct identity {                  /* authn.h */
+        uint64_t number;           /* the same stands for the same name and groups; 0 = has none */
         const char *name;          /* "system:anonymous" */
         const char *uid;           /* "" if none */
         const char *const *groups; /* NULL-terminated */
@@ -45,7 +48,8 @@ struct request {
         const struct identity *user;
 
         /* what */
-        const char *path; /* behind /clusters/NAME */
+        struct route *route; /* routes.h; NULL for the server's own requests */
+        const char *path;    /* behind /clusters/NAME */
         const char
                 *verb; /* "get", "list", "watch", "create", "update", "patch", "delete", "deletecollection" */
         const char *group, *version, *ns, *plural, *name,

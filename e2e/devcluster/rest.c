@@ -13,6 +13,7 @@
 #include "e2e/devcluster/options.h"
 #include "e2e/devcluster/rest_read.h"
 #include "e2e/devcluster/rest_write.h"
+#include "e2e/devcluster/routes.h"
 #include "e2e/devcluster/table.h"
 #include "e2e/devcluster/webhook.h"
 
@@ -98,107 +99,6 @@ static void reply_failure(struct request *rq)
         (void)send_reply(rq, code, "application/json", (struct slice){ out.data, out.len });
 }
 
-/* ---- the path ---- */
-
-#define SEGMENTS_MAX 12
-
-struct segments {
-        const char *at[SEGMENTS_MAX];
-        size_t n;
-};
-
-static int hex_digit(char c)
-{
-        if (c >= '0' && c <= '9')
-                return c - '0';
-        c = (char)(c | 0x20);
-        return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-static const char *unescape(struct arena *a, struct slice s)
-{
-        char *out = arena_strndup(a, s.data, s.len), *w = out;
-        if (!out)
-                return NULL;
-        for (size_t i = 0; i < s.len; i++) {
-                int high = i + 2 < s.len + 0 && s.data[i] == '%' ? hex_digit(s.data[i + 1]) : -1;
-                int low = high >= 0 ? hex_digit(s.data[i + 2]) : -1;
-                if (low >= 0) {
-                        *w++ = (char)(high * 16 + low);
-                        i += 2;
-                } else {
-                        *w++ = s.data[i];
-                }
-        }
-        *w = '\0';
-        return out;
-}
-
-/* It would cut the segment, so that another one is asked for than is said. */
-static bool has_escaped_nul(struct slice s)
-{
-        for (size_t i = 0; i + 2 < s.len; i++)
-                if (memcmp(s.data + i, "%00", 3) == 0)
-                        return true;
-        return false;
-}
-
-static int split_path(struct request *rq, const char *path, struct segments *ret)
-{
-        struct slice rest = slice_of(path), head;
-        while (rest.len) {
-                (void)slice_cut(&rest, '/', &head);
-                if (!head.len)
-                        continue;
-                if (ret->n == SEGMENTS_MAX)
-                        return request_fail_no_path(rq);
-                if (has_escaped_nul(head))
-                        return request_fail_bad(rq, "a NUL in the path");
-                ret->at[ret->n] = unescape(rq->arena, head);
-                if (!ret->at[ret->n++])
-                        return request_fail_memory(rq);
-        }
-        return 0;
-}
-
-/* /clusters/NAME/... ; *ret is what follows. */
-static int find_cluster(struct request *rq, const char *path, const char **ret)
-{
-        static const char prefix[] = "/clusters/";
-        if (!text_starts_with(path, prefix))
-                return request_fail_no_path(rq);
-        const char *name = path + strlen(prefix), *slash = strchr(name, '/');
-        size_t n = slash ? (size_t)(slash - name) : strlen(name);
-        rq->cluster = map_get_n(api_store_clusters(rq->devcluster->store), name, n);
-        if (!rq->cluster)
-                return request_fail(rq, 404, "NotFound", "no logical cluster \"%.*s\"", (int)n, name);
-        *ret = slash ? slash : "/";
-        return 0;
-}
-
-static bool is_namespace_part(const char *s)
-{
-        return strcmp(s, "status") == 0 || strcmp(s, "finalize") == 0;
-}
-
-/* Fills group, version, ns, plural, name, subresource from behind /api/v1 or /apis/g/v. */
-static void read_resource_path(struct request *rq, const char *const *at, size_t n)
-{
-        if (n >= 2 && strcmp(at[0], "watch") == 0) { /* the old form of ?watch=true */
-                rq->watch_path = true;
-                at++;
-                n--;
-        }
-        if (n >= 3 && strcmp(at[0], "namespaces") == 0 && !is_namespace_part(at[2])) {
-                rq->ns = at[1];
-                at += 2;
-                n -= 2;
-        }
-        rq->plural = at[0];
-        rq->name = n > 1 ? at[1] : NULL;
-        rq->subresource = n > 2 ? at[2] : NULL;
-}
-
 /* ---- options ---- */
 
 static bool parameter_is(struct slice *rest, const char *name, const char *value)
@@ -219,10 +119,14 @@ static bool accept_one(struct request *rq, struct slice range)
         struct slice type;
         (void)slice_cut(&range, ';', &type);
         type = slice_trim(type);
+        rq->form = FORM_OBJECT;
+        rq->form_version = "v1";
         bool any = slice_is(type, "*/*") || slice_is(type, "application/*");
         if (!any && !slice_is(type, "application/json") && !slice_is(type, "application/yaml"))
                 return false;
         rq->yaml = slice_is(type, "application/yaml");
+        if (!range.len)
+                return true;
         bool meta = parameter_is(&range, "g", "meta.k8s.io");
         const char *version = parameter_is(&range, "v", "v1beta1") ? "v1beta1" : "v1";
         bool table = parameter_is(&range, "as", "Table");
@@ -631,12 +535,13 @@ static void warn_deprecated(struct request *rq)
 static int build_schemas(struct request *rq)
 {
         const struct resource *r = rq->resource;
-        for (size_t i = 0; i < r->n_versions && !r->custom; i++) {
+        for (size_t i = 0; i < r->n_versions && !r->custom && !rq->route->has_schemas; i++) {
                 const struct schema *unused;
                 if (builtin_types_kind(rq->devcluster->types, r->group, r->versions[i].version, r->kind,
                                        &unused, NULL) == ERR_NO_MEMORY)
                         return request_fail_memory(rq);
         }
+        rq->route->has_schemas = true;
         return 0;
 }
 
@@ -649,9 +554,23 @@ static bool is_served(const struct request *rq)
         return false;
 }
 
+/* As registry_find(); what was found is kept until another schema is served. */
+static const struct resource *look_up_resource(struct request *rq)
+{
+        struct route *t = rq->route;
+        if (!t->resource || t->schema_version != rq->cluster->schema_version) {
+                t->resource =
+                        registry_find(rq->cluster, rq->group, rq->version, rq->plural, &t->resource_version);
+                t->schema_version = rq->cluster->schema_version;
+                t->has_schemas = false;
+        }
+        rq->resource_version = t->resource_version;
+        return t->resource;
+}
+
 static int find_resource(struct request *rq)
 {
-        rq->resource = registry_find(rq->cluster, rq->group, rq->version, rq->plural, &rq->resource_version);
+        rq->resource = look_up_resource(rq);
         if (!rq->resource)
                 return is_served(rq) ? request_fail_no_path(rq) : request_fail_no_handler(rq);
         if (resource_hold(rq->resource, rq->arena) < 0)
@@ -677,9 +596,8 @@ static int run_verb_again(struct request *rq)
         return r;
 }
 
-static int handle_resource(struct request *rq, const struct segments *s, size_t skip)
+static int handle_resource(struct request *rq)
 {
-        read_resource_path(rq, s->at + skip, s->n - skip);
         rq->verb = verb_of(rq);
         TRY(authenticate(rq));
         TRY(authorize(rq));
@@ -692,40 +610,28 @@ static int handle_resource(struct request *rq, const struct segments *s, size_t 
         return run_verb_again(rq);
 }
 
-static int handle_other(struct request *rq, const struct segments *s)
+static int handle_other(struct request *rq)
 {
+        const struct route *t = rq->route;
         rq->verb = strcmp(rq->x->method, "GET") == 0 ? "get" : verb_of(rq);
         TRY(authenticate(rq));
-        if (s->n && strcmp(s->at[0], "devcluster") == 0)
+        if (t->n && strcmp(t->at[0], "devcluster") == 0)
                 return control_handle(rq);
-        bool probe = s->n == 1 && (strcmp(s->at[0], "healthz") == 0 || strcmp(s->at[0], "livez") == 0 ||
-                                   strcmp(s->at[0], "readyz") == 0 || strcmp(s->at[0], "version") == 0);
+        bool probe = t->n == 1 && (strcmp(t->at[0], "healthz") == 0 || strcmp(t->at[0], "livez") == 0 ||
+                                   strcmp(t->at[0], "readyz") == 0 || strcmp(t->at[0], "version") == 0);
         if (!probe)
                 TRY(authorize(rq));
         count_request(rq);
-        return discovery_handle(rq, s->at, s->n);
+        return discovery_handle(rq, t->at, t->n);
 }
 
 static int handle(struct request *rq)
 {
-        const char *path = rq->x->path;
-        struct segments s = { 0 };
         static const char *const health[] = { "/healthz", "/livez", "/readyz" };
-        if (text_in(path, health, ARRAY_LEN(health)))
+        if (text_in(rq->x->path, health, ARRAY_LEN(health)))
                 return reply_plain(rq, 200, SLICE("ok"));
-        TRY(find_cluster(rq, path, &rq->path));
-        TRY(split_path(rq, rq->path, &s));
-        if (s.n >= 3 && strcmp(s.at[0], "api") == 0) {
-                rq->group = "";
-                rq->version = s.at[1];
-                return handle_resource(rq, &s, 2);
-        }
-        if (s.n >= 4 && strcmp(s.at[0], "apis") == 0) {
-                rq->group = s.at[1];
-                rq->version = s.at[2];
-                return handle_resource(rq, &s, 3);
-        }
-        return handle_other(rq, &s);
+        TRY(route_take(rq));
+        return rq->plural ? handle_resource(rq) : handle_other(rq);
 }
 
 void devcluster_handle(void *devcluster, struct http_exchange *x)

@@ -127,7 +127,9 @@ struct cluster {
         struct map readiness;      /* readiness.h */
         struct map unsimulated;    /* namespaces whose workloads others run */
         bool makes_pods;           /* pods.h */
+        uint64_t counts_version;   /* raised when they are counted anew */
         void *access;              /* authz.c: cached rules; NULL = to be read */
+        uint64_t access_version;   /* raised when a role or binding is written */
         struct policies *policies; /* policy_cache.c: compiled; NULL = to be read */
         struct webhooks *webhooks; /* webhook_cache.c: the same */
         uint64_t schema_version;   /* raised when discovery or OpenAPI changes */
