@@ -2,6 +2,7 @@
 
 #include <strings.h>
 
+#include "common/base/digits.h"
 #include "common/base/memory.h"
 #include "common/base/timefmt.h"
 #include "common/net/http_credentials.h"
@@ -16,20 +17,32 @@ const char *http_header_get(const struct http_headers *h, const char *name)
         return NULL;
 }
 
+/* Copies s with its end to *at, and moves that behind it. */
+static const char *put(char **at, const char *s)
+{
+        size_t n = strlen(s) + 1;
+        const char *copy = memcpy(*at, s, n);
+        *at += n;
+        return copy;
+}
+
+/* All texts in one piece: each message has its headers copied on its way. */
 int http_headers_copy(struct arena *arena, const struct http_headers *from, struct http_headers *ret)
 {
         struct http_headers copy = { 0 };
+        size_t n_text = 0;
+        for (size_t i = 0; i < from->n; i++)
+                n_text += strlen(from->at[i].name) + strlen(from->at[i].value) + 2;
         if (from->n > 0) {
+                char *text = arena_text(arena, n_text);
                 copy.at = ARENA_NEW_ARRAY(arena, struct http_header, from->n);
-                if (!copy.at)
+                if (!text || !copy.at)
                         return ERR_NO_MEMORY;
-        }
-        for (; copy.n < from->n; copy.n++) {
-                struct http_header *to = &copy.at[copy.n];
-                to->name = arena_strdup(arena, from->at[copy.n].name);
-                to->value = arena_strdup(arena, from->at[copy.n].value);
-                if (!to->name || !to->value)
-                        return ERR_NO_MEMORY;
+                for (; copy.n < from->n; copy.n++) {
+                        const struct http_header *h = &from->at[copy.n];
+                        const char *name = put(&text, h->name);
+                        copy.at[copy.n] = (struct http_header){ name, put(&text, h->value) };
+                }
         }
         *ret = copy;
         return 0;
@@ -258,7 +271,9 @@ static bool is_key(struct http_exchange *x, struct slice key, const char *name, 
 
 const char *http_query_get(struct http_exchange *x, const char *name)
 {
-        bool escaped = strchr(x->query, '%') || strchr(x->query, '+');
+        if (!*x->query)
+                return NULL;
+        bool escaped = strpbrk(x->query, "%+") != NULL;
         size_t n = strlen(name);
         for (const char *pair = x->query, *end; *pair; pair = *end ? end + 1 : end) {
                 end = strchrnul(pair, '&');
@@ -280,7 +295,8 @@ int http_reply(struct http_exchange *x, int status, const char *content_type, st
 {
         size_t n_extra = extra ? extra->n : 0;
         struct http_header *at = ARENA_NEW_ARRAY(x->arena, struct http_header, n_extra + 2);
-        const char *length = arena_printf(x->arena, "%zu", body.len);
+        char text[21] = "";
+        const char *length = arena_strdup(x->arena, digits_unsigned(text + sizeof(text) - 1, body.len));
         if (!at || !length)
                 return ERR_NO_MEMORY;
         size_t n = 0;
