@@ -82,6 +82,7 @@ struct http_request {
         int (*may_leave)(void *ctx, struct error *err);
         void *may_leave_ctx;
         enum http_priority priority;
+        void **faults_know; /* loopback: what its faults found out about this message; NULL: no room for it */
 };
 
 struct http_response {

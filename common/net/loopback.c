@@ -103,7 +103,7 @@ static int submit(struct loopback_client *t, const struct http_request *rq, bool
         TRY(leave_for_server(t, rq, err));
         TRY(loopback_call_new(t->net, rq, stream, &c, err));
         c->faults = t->faults;
-        int fate = t->faults && t->faults->fate ? t->faults->fate(t->faults->ctx, rq) : 0;
+        int fate = t->faults && t->faults->fate ? t->faults->fate(t->faults->ctx, &c->rq) : 0;
         int r = 0;
         if (fate > 0)
                 answer_with_status(c, fate);

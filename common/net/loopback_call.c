@@ -172,6 +172,7 @@ static int fill_exchange(struct loopback_call *c, const struct http_request *rq,
         c->rq.path = path;
         c->rq.headers = x->headers;
         c->rq.body = x->body;
+        c->rq.faults_know = &c->faults_know;
         return 0;
 }
 

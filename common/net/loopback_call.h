@@ -60,6 +60,7 @@ struct loopback_call {
         struct http_request rq;
         const char *authority;
         const struct loopback_faults *faults; /* NULL once the client is gone */
+        void *faults_know;                    /* theirs, for rq */
 
         /* the answer: status line and headers in client_arena */
         struct arena client_arena;

@@ -147,7 +147,7 @@ static void sender_fill(struct sender *s, const struct traffic *t, const char *k
 }
 
 /* NULL on no memory: then nothing happens to the message. */
-static struct sender *sender_of(struct faults *f, const struct http_request *rq)
+static struct sender *find_sender(struct faults *f, const struct http_request *rq)
 {
         struct traffic t;
         struct sender *s;
@@ -169,6 +169,16 @@ static struct sender *sender_of(struct faults *f, const struct http_request *rq)
                 return s;
         mem_free(s);
         return NULL;
+}
+
+/* It is asked for with each piece of an answer. */
+static struct sender *sender_of(struct faults *f, const struct http_request *rq)
+{
+        if (!rq->faults_know)
+                return find_sender(f, rq);
+        if (!*rq->faults_know)
+                *rq->faults_know = find_sender(f, rq);
+        return *rq->faults_know;
 }
 
 static void record(struct faults *f, const struct sender *s, uint64_t key, uint64_t number, enum fault_kind k)
