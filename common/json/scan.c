@@ -386,25 +386,130 @@ static const char *behind_string(const char *p, const char *end)
         return p < end ? p + 1 : NULL;
 }
 
-/* Behind the value that begins at p; NULL if it does not end. */
-static const char *behind_value(const char *p, const char *end)
+/* On the way to the end of an array or object, by brackets and quotes alone. */
+struct passage {
+        size_t depth;
+        bool in_string, escaped; /* escaped: the next byte of the string stands for itself */
+};
+
+/* Passes one byte; true if the value ends with it. */
+static inline bool pass_byte(struct passage *w, char c)
 {
-        size_t depth = 0;
-        do {
-                if (p >= end)
-                        return NULL;
-                if (*p == '"') {
-                        if (!(p = behind_string(p, end)))
-                                return NULL;
-                        continue;
-                }
-                if (*p == '{' || *p == '[')
-                        depth++;
-                else if (*p == '}' || *p == ']')
-                        depth--;
-                p++;
-        } while (depth > 0);
-        return p;
+        if (w->escaped) {
+                w->escaped = false;
+        } else if (w->in_string) {
+                w->escaped = c == '\\';
+                w->in_string = c != '"';
+        } else if (c == '"') {
+                w->in_string = true;
+        } else if (c == '{' || c == '[') {
+                w->depth++;
+        } else if (c == '}' || c == ']') {
+                return --w->depth == 0;
+        }
+        return false;
+}
+
+/* Behind the value if it ends in these bytes, else NULL. */
+static const char *pass_bytes(struct passage *w, const char *p, const char *end)
+{
+        while (p < end)
+                if (pass_byte(w, *p++))
+                        return p;
+        return NULL;
+}
+
+#ifdef __SSE2__
+enum { BLOCK = 64 };
+
+/* A bit for each byte of a block. */
+struct marks {
+        uint64_t quote, backslash, open, close;
+};
+
+static inline uint64_t bits_of(__m128i hit, int at)
+{
+        return (uint64_t)(unsigned)_mm_movemask_epi8(hit) << at;
+}
+
+static inline struct marks marks_of(const char *p)
+{
+        struct marks m = { 0 };
+        for (int at = 0; at < BLOCK; at += 16) {
+                __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)(p + at));
+                __m128i folded = _mm_or_si128(bytes, _mm_set1_epi8(0x20)); /* [ and ] become { and } */
+                m.quote |= bits_of(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('"')), at);
+                m.backslash |= bits_of(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\')), at);
+                m.open |= bits_of(_mm_cmpeq_epi8(folded, _mm_set1_epi8('{')), at);
+                m.close |= bits_of(_mm_cmpeq_epi8(folded, _mm_set1_epi8('}')), at);
+        }
+        return m;
+}
+
+/* The bytes behind a backslash that is not itself behind one: of a run every second. *escaped: the first byte
+ * is such a one, then the first of the next block is. */
+static inline uint64_t escaped_bytes(uint64_t backslash, bool *escaped)
+{
+        const uint64_t even = UINT64_C(0x5555555555555555);
+        uint64_t behind, odd_runs, sum;
+        backslash &= ~(uint64_t)*escaped;
+        behind = backslash << 1 | (uint64_t)*escaped;
+        odd_runs = backslash & ~even & ~behind;
+        *escaped = __builtin_add_overflow(odd_runs, backslash, &sum);
+        return (even ^ sum << 1) & behind;
+}
+
+/* For each byte whether the number of marks up to and with it is odd. */
+static inline uint64_t odd_so_far(uint64_t marks)
+{
+        for (int n = 1; n < BLOCK; n *= 2)
+                marks ^= marks << n;
+        return marks;
+}
+
+/* The same for a block. */
+static const char *pass_block(struct passage *w, const char *p)
+{
+        struct marks m = marks_of(p);
+        struct passage before = *w;
+        if (m.backslash || w->escaped)
+                m.quote &= ~escaped_bytes(m.backslash, &w->escaped);
+        uint64_t inside = odd_so_far(m.quote) ^ -(uint64_t)w->in_string;
+        /* A backslash outside strings, where there is none, says nothing of what follows. */
+        if (m.backslash & ~inside) {
+                *w = before;
+                return pass_bytes(w, p, p + BLOCK);
+        }
+        w->in_string = inside >> 63;
+        m.open &= ~inside;
+        m.close &= ~inside;
+        size_t closed = (size_t)__builtin_popcountll(m.close);
+        if (closed < w->depth) {
+                w->depth += (size_t)__builtin_popcountll(m.open) - closed;
+                return NULL;
+        }
+        for (uint64_t both = m.open | m.close; both; both &= both - 1) {
+                if (m.open & both & -both)
+                        w->depth++;
+                else if (--w->depth == 0)
+                        return p + __builtin_ctzll(both) + 1;
+        }
+        return NULL;
+}
+#endif
+
+/* Behind the array or object that begins at p; NULL if it does not end. */
+static const char *behind_container(const char *p, const char *end)
+{
+        struct passage w = { 0 };
+#ifdef __SSE2__
+        for (; end - p >= BLOCK; p += BLOCK) {
+                const char *behind = pass_block(&w, p);
+                if (behind)
+                        return behind;
+        }
+#endif
+        return pass_bytes(&w, p, end);
 }
 
 int scan_skip_unchecked(struct scanner *s, struct slice *ret)
@@ -415,8 +520,10 @@ int scan_skip_unchecked(struct scanner *s, struct slice *ret)
         if (s->at < s->end && s->expect == EXPECT_COMMA_OR_CLOSE && read_separator(s) != SCAN_END)
                 return fail(s, s->at, "expected a value"), ERR_INVALID;
         const char *start = s->at, *behind = start;
-        if (start < s->end && (*start == '{' || *start == '[' || *start == '"')) {
-                behind = behind_value(start, s->end);
+        if (start < s->end && *start == '"') {
+                behind = behind_string(start, s->end);
+        } else if (start < s->end && (*start == '{' || *start == '[')) {
+                behind = behind_container(start, s->end);
         } else {
                 while (behind < s->end && !strchr(",]} \t\r\n", *behind))
                         behind++;

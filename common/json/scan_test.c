@@ -249,6 +249,61 @@ static void numbers_keep_64_bits(void **state)
         assert_true(d == 15);
 }
 
+/* What is behind the first value, byte by byte; NULL if it does not end. */
+static const char *behind_by_bytes(const char *p, const char *end)
+{
+        size_t depth = 0;
+        bool in_string = false;
+        for (; p < end; p++) {
+                if (in_string && *p == '\\') {
+                        p++;
+                        continue;
+                }
+                if (*p == '"')
+                        in_string = !in_string;
+                else if (!in_string)
+                        depth += (*p == '{' || *p == '[') - (*p == '}' || *p == ']');
+                if (!in_string && depth == 0)
+                        return p + 1;
+        }
+        return NULL;
+}
+
+/* Random marks, first more that open and then more that close; `proper`: no backslash is outside strings, as
+ * in JSON. */
+static void fill_with_marks(uint64_t *dice, bool proper, char *text, size_t n)
+{
+        static const char opening[] = "{{[[}]\"\"\\\\:, a\x7f\x80\n",
+                          closing[] = "{[}}]]\"\"\\\\:, a\x7f\x80\n";
+        bool in_string = false, escaped = false;
+        for (size_t i = 0; i < n; i++) {
+                *dice = *dice * 6364136223846793005u + 1442695040888963407u;
+                text[i] = i ? (i < n / 2 ? opening : closing)[(*dice >> 33) % (sizeof(opening) - 1)]
+                            : "{[\""[(*dice >> 33) % 3];
+                if (proper && !in_string && text[i] == '\\')
+                        text[i] = ' ';
+                in_string ^= text[i] == '"' && !escaped;
+                escaped = text[i] == '\\' && !escaped;
+        }
+}
+
+/* Whatever lies between them, and wherever they are in the blocks that are looked at at once. */
+static void unchecked_values_end_where_brackets_and_quotes_say(void **state)
+{
+        uint64_t dice = 1;
+        for (int round = 0; round < 200000; round++) {
+                char text[300];
+                size_t n = 1 + (size_t)(round % (int)sizeof(text));
+                struct slice raw = { 0 };
+                struct scanner s;
+                fill_with_marks(&dice, round % 4, text, n);
+                const char *behind = behind_by_bytes(text, text + n);
+                scan_init(&s, (struct slice){ text, n });
+                assert_int_equal(scan_skip_unchecked(&s, &raw), behind ? 0 : ERR_INVALID);
+                assert_int_equal(raw.len, behind ? behind - text : 0);
+        }
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -259,6 +314,7 @@ int main(void)
                 cmocka_unit_test(values_are_skipped_with_their_raw_text),
                 cmocka_unit_test(elements_are_skipped_until_the_close),
                 cmocka_unit_test(a_skipped_value_is_validated),
+                cmocka_unit_test(unchecked_values_end_where_brackets_and_quotes_say),
                 cmocka_unit_test(escapes_are_decoded),
                 cmocka_unit_test(keys_are_compared_decoded),
                 cmocka_unit_test(numbers_keep_64_bits),
