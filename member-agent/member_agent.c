@@ -218,6 +218,7 @@ static int follow_hub(struct member_agent *a, struct error *err)
                                           .whole_event_ctx = a };
         struct informer_options clusters = { .kind = &internal_member_cluster_kind,
                                              .ns = a->ns,
+                                             .flags = DECODE_OUTLINED,
                                              .interns = a->interns,
                                              .rights_come_ms = MEMBERSHIP_RIGHTS_COME_MS };
 

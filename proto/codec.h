@@ -40,6 +40,19 @@ struct path {
         uint32_t index;
 };
 
+/* What is noted while an object is decoded, for its outline (outline.c). A time that is noted is not what the
+ * struct has for the moment: that has its number, by which it is found in the block. */
+enum { OUTLINE_PLACES = 32 };
+struct outline_notes {
+        struct slice text;    /* of the object */
+        struct slice version; /* of its resourceVersion */
+        size_t n;
+        struct outline_note {
+                const char *at;  /* in the text, 20 characters */
+                int64_t value;   /* TIME_NONE = of managedFields, which are not kept */
+        } times[OUTLINE_PLACES]; /* in the order of the text */
+};
+
 /* Decoding goes into a scratch arena; strings go into one text area, so that copying can tell them from
  * interned ones by their address. */
 struct decoder {
@@ -50,6 +63,7 @@ struct decoder {
         size_t text_len, text_cap;
         enum decode_flags flags;
         bool intern_keys;
+        struct outline_notes *notes; /* NULL = none are taken */
         struct error *err;
 };
 int decoder_init(struct decoder *d, struct slice json, enum decode_flags flags, struct intern_table *interns,
@@ -66,6 +80,15 @@ int decode_text(struct decoder *d, bool intern_it, const char **ret);
 int decode_failed(struct decoder *d); /* the scanner's own error */
 int decode_wrong(struct decoder *d, const struct path *path, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
+/* From now on notes are taken. */
+void outline_begin(struct decoder *d, struct outline_notes *notes);
+void outline_note_time(struct decoder *d, const struct field *f, int64_t *at); /* just read from a STRING */
+void outline_note_version(struct decoder *d);                                  /* its value was just read */
+void outline_note_managed_fields(struct decoder *d, struct slice raw);
+/* What was decoded as one block, with its outline if notes were taken and there is one. Arena NULL: from the
+ * heap, with one reference. NULL on no memory. */
+struct object *decoder_block(struct decoder *d, struct object *o, struct arena *arena);
+
 /* What of an object is its own, so that a copy must copy it. The rest is in the intern table. */
 struct owned {
         const char *lo, *hi;                /* strings in this range; lo NULL = all */
@@ -75,6 +98,8 @@ struct owned {
 struct owned decoder_owned(const struct decoder *d);
 /* Copies an object with all it points to into one block. Arena NULL: from the heap, with one reference. */
 struct object *object_compact(const struct object *o, const struct owned *own, struct arena *arena);
+/* The same from the heap with `more` bytes behind it, for which object_bytes() is a multiple of 8. */
+struct object *object_compact_with(const struct object *o, const struct owned *own, size_t more);
 
 int encode_fields(const struct type *t, const void *at, struct buf *b, bool *first);
 int encode_value(const struct field *f, const void *at, struct buf *b);

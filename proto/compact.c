@@ -179,11 +179,14 @@ static void copy_object(struct copier *c, const struct object *from)
                 ASSERT(meta_from_wire(&target, &to->meta, NULL) == 0);
 }
 
-struct object *object_compact(const struct object *o, const struct owned *own, struct arena *arena)
+static struct object *compact(const struct object *o, const struct owned *own, struct arena *arena,
+                              size_t more)
 {
         struct copier c = { .own = own };
         copy_object(&c, o);
-        size_t structs = c.used, total = structs + c.text;
+        size_t structs = c.used, texts = c.text, total = structs + texts;
+        if (more)
+                total = ((total + 7) & ~(size_t)7) + more;
         if (total > UINT32_MAX)
                 return NULL;
         c.block = arena ? arena_alloc(arena, total) : mem_alloc(total);
@@ -192,11 +195,22 @@ struct object *object_compact(const struct object *o, const struct owned *own, s
         c.used = 0;
         c.text = structs;
         copy_object(&c, o);
-        ASSERT(c.used == structs && c.text == total);
+        ASSERT(c.used == structs && c.text == structs + texts);
         struct object *copy = (struct object *)(void *)c.block;
         copy->refs = arena ? 0 : 1;
+        copy->outlined = 0;
         copy->block_size = arena ? 0 : (uint32_t)total;
         return copy;
+}
+
+struct object *object_compact(const struct object *o, const struct owned *own, struct arena *arena)
+{
+        return compact(o, own, arena, 0);
+}
+
+struct object *object_compact_with(const struct object *o, const struct owned *own, size_t more)
+{
+        return compact(o, own, NULL, more);
 }
 
 struct object *object_copy(const struct object *o, struct arena *arena)

@@ -462,7 +462,10 @@ static int decode_token(struct decoder *d, const struct field *f, const struct p
                 return 0;
         }
         case FIELD_TIME:
-                return decode_time(d, path, t, at);
+                TRY(decode_time(d, path, t, at));
+                if (d->notes)
+                        outline_note_time(d, f, at);
+                return 0;
         case FIELD_BOOL:
         case FIELD_FLAG:
                 if (t != SCAN_TRUE && t != SCAN_FALSE)
@@ -560,7 +563,11 @@ static bool is_managed_fields(const struct decoder *d, const struct type *t)
 
 static int skip_member(struct decoder *d, const struct type *t)
 {
-        int code = is_managed_fields(d, t) ? scan_skip_unchecked(&d->scan, NULL) : scan_skip(&d->scan, NULL);
+        struct slice raw;
+        bool managed = is_managed_fields(d, t);
+        int code = managed ? scan_skip_unchecked(&d->scan, &raw) : scan_skip(&d->scan, NULL);
+        if (code == 0 && managed && d->notes)
+                outline_note_managed_fields(d, raw);
         return code < 0 ? decode_failed(d) : 0;
 }
 
@@ -572,7 +579,10 @@ static int decode_member(struct decoder *d, const struct type *t, const struct p
         if (!f)
                 return skip_member(d, t);
         struct path at = { path, f->name, 0 };
-        return decode_field(d, f, &at, (char *)base + f->offset);
+        TRY(decode_field(d, f, &at, (char *)base + f->offset));
+        if (d->notes && t == &meta_wire_type && f->offset == offsetof(struct meta_wire, resource_version))
+                outline_note_version(d);
+        return 0;
 }
 
 /* The members of an object whose { was just read. */
@@ -665,6 +675,7 @@ int decode_object(struct decoder *d, const struct kind *kind, struct object **re
         enum scan_token t = scan_next(&d->scan);
         if (t != SCAN_OBJECT)
                 return wrong_type(d, NULL, "an object", t);
+        const char *begin = d->scan.at - 1;
         struct object *o = arena_alloc(d->arena, kind->root->size);
         if (!o)
                 return error_no_memory(d->err);
@@ -679,6 +690,8 @@ int decode_object(struct decoder *d, const struct kind *kind, struct object **re
                         return decode_failed(d);
                 TRY(decode_top_member(d, kind, o));
         }
+        if (d->notes)
+                d->notes->text = (struct slice){ begin, (size_t)(d->scan.at - begin) };
         *ret = o;
         return 0;
 }

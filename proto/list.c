@@ -260,15 +260,17 @@ int object_decode_watch_event(const struct kind *kind, struct slice line, enum d
                               struct error *err)
 {
         AUTO_ARENA struct arena scratch = ARENA_INIT;
+        struct outline_notes notes;
         struct decoder d;
         struct watch_event event = { 0 };
         TRY(decoder_init(&d, line, flags, interns, &scratch, err));
+        if (flags & DECODE_OUTLINED)
+                outline_begin(&d, &notes);
         TRY(read_event(&d, kind, &event));
         if (event.is_error)
                 return object_decode_status(event.object, err);
         if (event.decoded) {
-                struct owned own = decoder_owned(&d);
-                if (!(*ret = object_compact(event.decoded, &own, NULL)))
+                if (!(*ret = decoder_block(&d, event.decoded, NULL)))
                         return error_no_memory(err);
         } else {
                 TRY(object_decode(kind, event.object, flags, interns, ret, err));
@@ -347,6 +349,46 @@ bool object_glance_watch_event(struct slice line, struct watch_glance *ret)
                         return glance_metadata(s, ret) && ret->version.len &&
                                (ret->name.len || ret->type == WATCH_BOOKMARK);
                 if (scan_skip_unchecked(s, NULL) < 0)
+                        return false;
+        }
+        return false;
+}
+
+/* ---- a glance at what an object has become ---- */
+
+static bool glance_names(struct scanner *s, bool namespaced, struct slice *ret_ns, struct slice *ret_name)
+{
+        if (scan_next(s) != SCAN_OBJECT)
+                return false;
+        while (!ret_name->len || (namespaced && !ret_ns->len)) {
+                if (scan_next(s) != SCAN_KEY || s->escaped)
+                        return false;
+                struct slice *to = slice_is(s->text, "name")        ? ret_name
+                                   : slice_is(s->text, "namespace") ? ret_ns
+                                                                    : NULL;
+                if (to ? !glance_text(s, to) : scan_skip_unchecked(s, NULL) < 0)
+                        return false;
+        }
+        return true;
+}
+
+bool object_glance_modified(struct slice line, bool namespaced, struct slice *ret_object,
+                            struct slice *ret_ns, struct slice *ret_name)
+{
+        static const char lead[] = "{\"type\":\"MODIFIED\",\"object\":{";
+        const size_t before = sizeof(lead) - 2;
+        struct scanner s;
+        if (!slice_starts_with(line, lead) || line.data[line.len - 1] != '}')
+                return false;
+        *ret_object = (struct slice){ line.data + before, line.len - before - 1 };
+        *ret_ns = *ret_name = (struct slice){ 0 };
+        scan_init(&s, *ret_object);
+        if (scan_next(&s) != SCAN_OBJECT)
+                return false;
+        while (scan_next(&s) == SCAN_KEY && !s.escaped) {
+                if (slice_is(s.text, "metadata"))
+                        return glance_names(&s, namespaced, ret_ns, ret_name);
+                if (scan_skip_unchecked(&s, NULL) < 0)
                         return false;
         }
         return false;

@@ -15,24 +15,21 @@ static int decode_whole(struct decoder *d, const struct kind *kind, struct objec
         return end_of_text(d);
 }
 
-static struct object *compact_decoded(const struct decoder *d, const struct object *o, struct arena *arena)
-{
-        struct owned own = decoder_owned(d);
-        return object_compact(o, &own, arena);
-}
-
 static int decode_to(const struct kind *kind, struct slice json, enum decode_flags flags,
                      struct intern_table *interns, struct arena *to, struct object **ret, struct error *err)
 {
         AUTO_ARENA struct arena scratch = ARENA_INIT;
+        struct outline_notes notes;
         struct decoder d;
         struct object *o;
         int code = decoder_init(&d, json, flags, interns, &scratch, err);
+        if (code == 0 && (flags & DECODE_OUTLINED) && !to)
+                outline_begin(&d, &notes);
         if (code == 0)
                 code = decode_whole(&d, kind, &o);
         if (code < 0)
                 return error_wrap(err, "%s", kind->kind), code;
-        struct object *copy = compact_decoded(&d, o, to);
+        struct object *copy = decoder_block(&d, o, to);
         if (!copy)
                 return error_no_memory(err);
         *ret = copy;
@@ -85,7 +82,7 @@ struct object *object_new(const struct kind *kind, const char *ns, const char *n
 struct object *object_ref(const struct object *o)
 {
         struct object *counted = (struct object *)(uintptr_t)o;
-        ASSERT(counted->refs > 0 && counted->refs < UINT32_MAX);
+        ASSERT(counted->refs > 0 && counted->refs < INT32_MAX);
         counted->refs++;
         return counted;
 }

@@ -121,8 +121,9 @@ struct kind;
  *     struct work { struct object object; struct work_spec *spec; struct work_status *status; }; */
 struct object {
         const struct kind *kind;
-        uint32_t refs;       /* 0 = lives in an arena */
-        uint32_t block_size; /* bytes of the whole block; 0 = lives in an arena */
+        uint32_t refs : 31;    /* 0 = lives in an arena */
+        uint32_t outlined : 1; /* the block ends with an outline: DECODE_OUTLINED */
+        uint32_t block_size;   /* bytes of the whole block; 0 = lives in an arena */
         struct object_meta meta;
 };
 
@@ -157,7 +158,11 @@ struct kind {
  * longer than PROJECTION_ANNOTATION_MAX. metadata.managedFields is never kept. A merge patch between a
  * projection and its changed copy leaves what was left out alone, but a FIELD_TROUBLED list must not be
  * written from one. */
-enum decode_flags { DECODE_FULL = 0, DECODE_PROJECTION = 1 };
+enum decode_flags {
+        DECODE_FULL = 0,
+        DECODE_PROJECTION = 1,
+        DECODE_OUTLINED = 2 /* object_decode() and object_decode_watch_event(): see object_decode_moved() */
+};
 #define PROJECTION_ANNOTATION_MAX 512
 
 /* From bytes into one compact block (one reference, the caller's). Unknown fields are passed over; null
@@ -225,6 +230,25 @@ bool object_glance_watch_event(struct slice line, struct watch_glance *ret);
 /* Error of a Kubernetes Status given as JSON text: code by its `code` and `reason`, text from its `message`.
  */
 int object_decode_status(struct slice json, struct error *err);
+
+/* ---- outlines ----
+ * From one text of an object to the next often nothing changes but times and the version: heartbeats. A block
+ * of DECODE_OUTLINED remembers a keyed hash of its text without those, and where they are (50 bytes or so).
+ */
+enum outline_fit {
+        OUTLINE_OTHER, /* the text has to be decoded */
+        OUTLINE_SAME,  /* it is the version that `old` is */
+        OUTLINE_MOVED  /* only times moved */
+};
+/* What a text of an object as API servers write it says, beside an older state of the same object: where only
+ * resourceVersion and times moved, but for those of conditions and of its creation, *ret is what decoding the
+ * text would make with old's flags and interns, one reference, the caller's. All else of the text is compared
+ * byte by byte, by its hash. An enum outline_fit or ERR_NO_MEMORY. */
+int object_decode_moved(const struct object *old, struct slice text, struct object **ret);
+/* The parts of a watch event that says what an object has become, as API servers write it: its text, and in
+ * it what it is called. False: it is another event, or cannot be told. Nothing else is checked. */
+bool object_glance_modified(struct slice line, bool namespaced, struct slice *ret_object,
+                            struct slice *ret_ns, struct slice *ret_name);
 
 struct object *object_ref(const struct object *o);
 void object_unref(const struct object *o); /* NULL is fine; no-op on arena objects */

@@ -36,7 +36,7 @@ uint64_t hash_bytes(const void *data, size_t n, uint64_t seed)
 
 /* The key of the tables differs from process to process, so that nobody outside can prepare collisions. It
  * cannot be seen from above: no order depends on it. */
-static uint32_t hash_key(const char *key, size_t n)
+uint64_t hash_secret(void)
 {
         static uint64_t seed;
         uint64_t s = __atomic_load_n(&seed, __ATOMIC_RELAXED);
@@ -47,7 +47,12 @@ static uint32_t hash_key(const char *key, size_t n)
                         memcpy(&s, random, sizeof(s));
                 __atomic_store_n(&seed, s, __ATOMIC_RELAXED);
         }
-        uint64_t h = hash_bytes(key, n, s);
+        return s;
+}
+
+static uint32_t hash_key(const char *key, size_t n)
+{
+        uint64_t h = hash_bytes(key, n, hash_secret());
         return (uint32_t)(h ^ (h >> 32));
 }
 

@@ -48,5 +48,7 @@ const char **map_sorted_keys(const struct map *m, size_t *ret_n);
 struct map_entry *map_next(const struct map *m, struct map_entry *previous);
 #define map_for_each(m, e) for (struct map_entry *e = map_next((m), NULL); e; e = map_next((m), e))
 
+/* A seed for those that nobody outside may foresee: another one in each process. */
+uint64_t hash_secret(void);
 uint64_t hash_bytes(const void *data, size_t n,
                     uint64_t seed); /* fast, not cryptographic, same on all runs */

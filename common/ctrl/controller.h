@@ -76,6 +76,7 @@ struct watch {
         watch_map map;
         bool by_agents; /* written by agents, not by users */
         bool unhurried; /* informer.h; in force if no other controller had the cache made before */
+        bool restless;  /* mostly its times move: DECODE_OUTLINED, and in force likewise */
         /* Whether something was asked of the object that is not done yet. What a first list brings is
          * backlog, but for these: somebody waits for them, since before the agent began. NULL = for none. */
         bool (*pressing)(const struct object *o);

@@ -218,22 +218,27 @@ static bool is_outdated(const struct informer *i, const struct object *held, con
         return held && version && version < resource_version_number(held) && !i->server_went_back;
 }
 
-bool informer_has_version(const struct informer *i, struct slice ns, struct slice name, struct slice version)
+const struct object *informer_held(const struct informer *i, struct slice ns, struct slice name)
 {
         char key[KEY_OWN_BYTES];
         size_t before = ns.len ? ns.len + 1 : 0;
-        CLEANUP(unref_object) const struct object *held = NULL;
         const struct kept *kept;
 
         if (before + name.len > sizeof(key))
-                return false;
+                return NULL;
         if (ns.len) {
                 memcpy(key, ns.data, ns.len);
                 key[ns.len] = '/';
         }
         memcpy(key + before, name.data, name.len);
         kept = map_get_n(&i->objects, key, before + name.len);
-        held = kept ? kept_object(i, kept, STOWED_WITHOUT_DETAIL) : NULL;
+        return kept ? kept_object(i, kept, STOWED_WITHOUT_DETAIL) : NULL;
+}
+
+bool informer_has_version(const struct informer *i, struct slice ns, struct slice name, struct slice version)
+{
+        CLEANUP(unref_object) const struct object *held = informer_held(i, ns, name);
+
         return held && held->meta.resource_version && slice_is(version, held->meta.resource_version);
 }
 

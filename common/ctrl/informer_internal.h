@@ -72,6 +72,8 @@ int informer_apply(struct informer *i, struct object *o, bool initial);
 /* Just this version of the object is held: what a watch tells of it changes nothing. May be false although.
  */
 bool informer_has_version(const struct informer *i, struct slice ns, struct slice name, struct slice version);
+/* What is held of an object, with a reference for the caller; NULL: nothing, or it cannot be told. */
+const struct object *informer_held(const struct informer *i, struct slice ns, struct slice name);
 /* `last`: its last state, NULL = as it is held. 0, or ERR_NO_MEMORY and it is still held. */
 int informer_forget(struct informer *i, const char *key, const struct object *last, bool initial);
 /* A deletion that the watch tells of; `decoded`: `o` is the object's last state, else only its identity. 0 or

@@ -166,7 +166,7 @@ static struct running *running_free(struct running *r)
 static struct informer *watched_cache(struct manager *m, const struct controller *c, const struct watch *w)
 {
         const struct informer_options o = { .kind = w->kind,
-                                            .flags = DECODE_PROJECTION,
+                                            .flags = DECODE_PROJECTION | (w->restless ? DECODE_OUTLINED : 0),
                                             .unhurried = w->unhurried };
         struct informer *i = manager_find_informer(m, w->kind, NULL);
 

@@ -325,6 +325,42 @@ static bool is_known(const struct informer *i, const struct watch_glance *g)
                (g->type != WATCH_DELETED && informer_has_version(i, g->ns, g->name, g->version));
 }
 
+/* What the cache has of an object tells what its next state is where only times moved: an enum outline_fit.
+ */
+static int decode_moved(struct informer *i, struct slice line, struct object **ret, struct error *err)
+{
+        struct slice text, ns, name;
+        const struct object *held;
+        int code;
+
+        if (!(i->options.flags & DECODE_OUTLINED) ||
+            !object_glance_modified(line, i->resource.namespaced, &text, &ns, &name) ||
+            !(held = informer_held(i, ns, name)))
+                return OUTLINE_OTHER;
+        code = object_decode_moved(held, text, ret);
+        object_unref(held);
+        return code < 0 ? error_no_memory(err) : code;
+}
+
+/* It was decoded from the line. Takes the reference. */
+static int take_event(struct reflector *r, enum watch_type type, struct object *o, struct slice line)
+{
+        struct informer *i = r->i;
+        int code = 0;
+
+        if (type != WATCH_BOOKMARK && type != WATCH_DELETED) {
+                if (i->options.whole_event)
+                        i->options.whole_event(i->options.whole_event_ctx, o, line);
+                code = take(i, o, false);
+        } else if (type == WATCH_DELETED) {
+                code = informer_take_deletion(i, o, true);
+        }
+        if (code == 0)
+                set_version(r, o->meta.resource_version);
+        object_unref(o);
+        return code;
+}
+
 static int handle_event(struct reflector *r, struct slice line)
 {
         struct informer *i = r->i;
@@ -337,23 +373,16 @@ static int handle_event(struct reflector *r, struct slice line)
                 set_version_of(r, glance.version);
                 return 0;
         }
+        code = decode_moved(i, line, &o, &r->err);
+        if (code == OUTLINE_MOVED)
+                return take_event(r, WATCH_MODIFIED, o, line);
+        if (code < 0)
+                return code;
         code = object_decode_watch_event(i->options.kind, line, i->options.flags, i->options.interns, &type,
                                          &o, &r->err);
         if (code == ERR_INVALID || code == ERR_LIMIT)
                 return handle_undecodable(r, line, code);
-        if (code < 0)
-                return code;
-        if (type != WATCH_BOOKMARK && type != WATCH_DELETED) {
-                if (i->options.whole_event)
-                        i->options.whole_event(i->options.whole_event_ctx, o, line);
-                code = take(i, o, false);
-        } else if (type == WATCH_DELETED) {
-                code = informer_take_deletion(i, o, true);
-        }
-        if (code == 0)
-                set_version(r, o->meta.resource_version);
-        object_unref(o);
-        return code;
+        return code < 0 ? code : take_event(r, type, o, line);
 }
 
 /* Handles the complete lines of b and drops them. */

@@ -421,7 +421,12 @@ int kube_patch_diff_block(struct kube_client *k, const struct object *now, const
         int sent = send_patch_diff(k, now, wanted, part, &arena, &r, err);
 
         *ret_block = NULL;
-        return sent > 0 ? decode_block(now->kind, &r, b, ret_block, err) : sent;
+        if (sent <= 0)
+                return sent;
+        if (b->flags & DECODE_OUTLINED &&
+            object_decode_moved(now, slice_trim(r.body), ret_block) == OUTLINE_MOVED)
+                return 0;
+        return decode_block(now->kind, &r, b, ret_block, err);
 }
 
 struct delete_options {

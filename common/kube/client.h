@@ -60,7 +60,8 @@ int kube_create(struct kube_client *k, const struct object *o, struct arena *are
 int kube_patch_diff(struct kube_client *k, const struct object *now, const struct object *wanted,
                     enum object_part part, struct arena *arena, struct object **ret, struct error *err);
 /* The same three with the answer as a block of its own (one reference, the caller's), as an informer would
- * hold it. A patch that was not sent leaves *ret_block NULL. */
+ * hold it. A patch that was not sent leaves *ret_block NULL; with DECODE_OUTLINED a `now` that has an outline
+ * was decoded with the same options. */
 struct kube_block_options {
         enum decode_flags flags;
         struct intern_table *interns;

@@ -579,8 +579,9 @@ void membership_check_again(struct hub_agent *a, const char *ns)
 }
 
 static const struct watch watches[] = {
-        { &member_cluster_kind, ON_SPEC | ON_DELETION, NULL },
-        { &internal_member_cluster_kind, ON_ALL, map_report, .unhurried = true }, /* mostly heartbeats */
+        { &member_cluster_kind, ON_SPEC | ON_DELETION, NULL, .restless = true },
+        { &internal_member_cluster_kind, ON_ALL, map_report, .unhurried = true,
+          .restless = true }, /* mostly heartbeats */
         { &namespace_kind, ON_META | ON_DELETION, map_namespace },
 };
 
