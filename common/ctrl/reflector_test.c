@@ -674,7 +674,7 @@ static struct object *without_labels(void *ctx, const struct object *o)
 static void open_told(struct told *t, struct informer_options o)
 {
         o.kind = &member_cluster_kind;
-        o.flags = DECODE_PROJECTION;
+        o.flags |= DECODE_PROJECTION;
         o.state_changed = tell_state;
         o.state_changed_ctx = t;
         buf_init(&t->text, 65536);
@@ -756,6 +756,43 @@ static void a_cache_may_hold_less_of_each_object(void **state)
         with_informer(body_reduced);
 }
 
+static void expect_version(const struct told *t, const char *version, bool outlined)
+{
+        const struct object *a = informer_get(t->i, NULL, "a");
+
+        assert_non_null(a);
+        assert_string_equal(a->meta.resource_version, version);
+        assert_int_equal(a->outlined, outlined);
+        assert_string_equal(((const struct member_cluster *)a)->spec->identity->name, "x");
+}
+
+static void body_outlined(struct fixture *f)
+{
+        struct told t = { .f = f };
+
+        put(&f->server, "a");
+        open_told(&t, (struct informer_options){ .flags = DECODE_OUTLINED });
+        expect_version(&t, "1", false); /* as a list gave it */
+        for (int i = 2; i < 12; i++) {
+                char version[8];
+
+                put(&f->server, "a");
+                settle(f);
+                snprintf(version, sizeof(version), "%d", i);
+                expect_version(&t, version, true);
+        }
+        put_odd(&f->server, "a", true);
+        settle(f);
+        expect_version(&t, "11", true);
+        informer_stop(t.i);
+        buf_free(&t.text);
+}
+
+static void a_state_is_made_beside_the_last_one_where_no_more_than_its_version_moved(void **state)
+{
+        with_informer(body_outlined);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -784,6 +821,7 @@ int main(void)
                 cmocka_unit_test(who_looks_is_told_of_the_first_list_and_of_problems),
                 cmocka_unit_test(a_missing_right_is_told_once),
                 cmocka_unit_test(a_cache_may_hold_less_of_each_object),
+                cmocka_unit_test(a_state_is_made_beside_the_last_one_where_no_more_than_its_version_moved),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }
