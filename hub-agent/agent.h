@@ -5,6 +5,7 @@
 #include "common/kube/mapping.h"
 #include "hub-agent/common.h"
 #include "hub-agent/hub_agent.h"
+#include "hub-agent/membership/hearing.h"
 #include "hub-agent/memory.h"
 #include "hub-agent/placement/filter.h"
 
@@ -39,6 +40,7 @@ struct hub_agent {
          * `reported` of Works. */
         struct memories members, intakes, statuses, bindings, update_runs, not_reported, reported,
                 resource_sets;
+        struct hearing hearing;
         struct held held;
         size_t n_watched_configs; /* kinds that ResourceSets copy from, followed by now */
         int64_t snapshot_min_interval_ms, change_collect_ms, force_delete_wait_ms, settle_ms;

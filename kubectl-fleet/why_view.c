@@ -32,6 +32,7 @@ static int ask(struct arena *arena, const struct why_parts *parts, const struct 
                                      .ns = p->meta.ns,
                                      .snapshot = snapshot_of(arena, about),
                                      .clusters = parts->clusters,
+                                     .silence_is_told = true,
                                      .now_ms = parts->now_ms,
                                      .tell_all = true };
 
@@ -162,6 +163,7 @@ static int note_changes(struct arena *arena, const struct why_parts *parts, stru
                                      .ns = p->meta.ns,
                                      .clusters = parts->clusters,
                                      .bindings = parts->bindings,
+                                     .silence_is_told = true,
                                      .now_ms = parts->now_ms };
         int *after = ARENA_NEW_ARRAY(arena, int, v->n_clusters + 1);
         struct policy_snapshot *snapshot;

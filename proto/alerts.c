@@ -115,6 +115,10 @@ const struct alert alerts[] = {
           "count by (job, instance) (@argosy_member_heard == 0)"
           " / count by (job, instance) (@argosy_member_heard) > 0.2" OF_LEADER,
           "Nothing is heard of {{ $value | humanizePercentage }} of the members." },
+        { "ArgosyMembersHeardLate", METRIC_OF_HUB, SEVERITY_WARNING, NULL,
+          HAPPENED("@argosy_members_heard_late_total", "15m"),
+          "What {{ $labels.instance }} hears of members comes late; it asks for those that would look "
+          "silent." },
         { "ArgosyPlacementNotScheduled", METRIC_OF_HUB, SEVERITY_WARNING, "15m",
           "count " BY_PLACEMENT "(@" PLACEMENT
           "{conditionType=~\".*Scheduled\",status=\"False\"}) > 0" OF_HOLDER,

@@ -240,6 +240,10 @@ const struct metric_family metric_families[N_METRICS] = {
         [METRIC_MEMBER_HEARD] = { "argosy_member_heard", METRIC_GAUGE, METRIC_OF_HUB, name,
                                   .help = "1 while a member's agent is heard of, 0 while it is not; from its "
                                           "first report on, gone with the MemberCluster." },
+        [METRIC_MEMBERS_HEARD_LATE] = { "argosy_members_heard_late_total", METRIC_COUNTER, METRIC_OF_HUB,
+                                        .help = "How often a member looked silent because the agent's watch "
+                                                "of its reports is late, and the API server had heard of "
+                                                "it." },
         [METRIC_TOKEN_EXPIRY] = { "argosy_hub_token_expiry_timestamp_seconds", METRIC_GAUGE, METRIC_OF_MEMBER,
                                   .help = "When the token for the hub ends, in seconds since 1970; absent if "
                                           "it never does or does not say." },

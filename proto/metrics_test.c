@@ -82,6 +82,7 @@ static const struct row rows[] = {
         { "flux_daemon_queue_length_count", METRIC_GAUGE, METRIC_OF_GENERATOR, "", "" },
         { "flux_git_ready", METRIC_GAUGE, METRIC_OF_GENERATOR, "", "" },
         { "argosy_member_heard", METRIC_GAUGE, METRIC_OF_HUB, "name", "" },
+        { "argosy_members_heard_late_total", METRIC_COUNTER, METRIC_OF_HUB, "", "" },
         { "argosy_hub_token_expiry_timestamp_seconds", METRIC_GAUGE, METRIC_OF_MEMBER, "", "" },
         { "argosy_hub_token_renewal_timestamp_seconds", METRIC_GAUGE, METRIC_OF_MEMBER, "", "" },
         { "process_cpu_seconds_total", METRIC_COUNTER, METRIC_OF_BOTH, "", "" },

@@ -211,6 +211,10 @@ int cache_for_each(struct reconcile *rc, const struct kind *kind,
 /* Absent, or not known yet: NULL. 0 or ERR_NO_MEMORY. */
 int cache_find(struct reconcile *rc, const struct kind *kind, const char *ns, const char *name,
                const struct object **ret);
+/* What the server has by now, which the cache is told of too: for who would conclude something from what the
+ * cache does not tell, as it may be late. As kube_get(). */
+int rc_get_newest(struct reconcile *rc, const struct kind *kind, const char *ns, const char *name,
+                  const struct object **ret);
 int cache_await_filled(struct reconcile *rc, const struct kind *kind); /* ERR_RETRY: it is not */
 bool cache_is_filled(struct reconcile *rc, const struct kind *kind);
 

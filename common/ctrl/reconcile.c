@@ -160,6 +160,17 @@ static void refresh(struct reconcile *rc, struct informer *i, const struct objec
         object_unref(block);
 }
 
+int rc_get_newest(struct reconcile *rc, const struct kind *kind, const char *ns, const char *name,
+                  const struct object **ret)
+{
+        struct informer *i = manager_find_informer(rc->manager, kind, ns);
+        struct kube_block_options b = block_options(rc, i);
+        struct object *block;
+
+        TRY(kube_get_block(rc->kube, kind, ns, name, &b, &block, rc->err));
+        return take_answer(rc, i, block, ret);
+}
+
 /* The cache still holds the state that a write was decided from, or nothing, as far as there is memory to
  * tell. */
 static bool knows_no_newer(const struct informer *i, const struct object *o)

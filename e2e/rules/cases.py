@@ -91,6 +91,8 @@ CASES = [
      {**LEADS, 'argosy_member_heard{name="a"}': "0x400", 'argosy_member_heard{name="b"}': "1x400",
       'argosy_member_heard{name="c"}': "1x400"}, 1,
      {**LEADS, **{f'argosy_member_heard{{name="{n}"}}': f"{int(n != 'a')}x400" for n in "abcdef"}}),
+    ("ArgosyMembersHeardLate", HUB, {"argosy_members_heard_late_total": "_x5 1x400"}, 1,
+     {"argosy_members_heard_late_total": "3x400"}, 18),
     ("ArgosyPlacementNotScheduled", HUB,
      {**LEADS, **placement("ClusterResourcePlacementScheduled"), **placement("ResourcePlacementScheduled", namespace="n")},
      2, {**LEADS, **placement("ClusterResourcePlacementScheduled", status="Unknown"),

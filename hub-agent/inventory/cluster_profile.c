@@ -1,7 +1,6 @@
 #include "hub-agent/inventory/cluster_profile.h"
 
 #include "common/base/memory.h"
-#include "hub-agent/membership/membership.h"
 
 bool member_is_in_inventory(const struct member_cluster *m)
 {
@@ -102,8 +101,10 @@ struct health {
         const char *status, *reason, *message;
 };
 
-/* spec/api.md 12.10: the first that is so. */
-static struct health health_of(const struct member_cluster *m, int64_t silence_ms, int64_t now_ms)
+/* spec/api.md 12.10: the first that is so. That it is silent is said by its status alone:
+ * membership/hearing.h.
+ */
+static struct health health_of(const struct member_cluster *m)
 {
         const struct agent_status *a = member_agent_of(m);
         const struct condition *c = a ? condition_find(&a->conditions, CONDITION_HEALTHY) : NULL;
@@ -114,7 +115,7 @@ static struct health health_of(const struct member_cluster *m, int64_t silence_m
         if (!c)
                 return (struct health){ CONDITION_UNKNOWN, REASON_PROFILE_NO_HEALTH_INFO,
                                         "The Fleet member agent said nothing of the health of the cluster" };
-        if (a->last_received_heartbeat == TIME_NONE || now_ms - a->last_received_heartbeat > silence_ms)
+        if (a->last_received_heartbeat == TIME_NONE || text_equal(c->reason, REASON_HEARTBEAT_LOST))
                 return (struct health){ CONDITION_FALSE, REASON_PROFILE_HEARTBEAT_LOST,
                                         "The Fleet member agent is heard of no more" };
         if (text_equal(c->status, CONDITION_TRUE))
@@ -127,31 +128,11 @@ static struct health health_of(const struct member_cluster *m, int64_t silence_m
                                 "The Fleet member agent does not know whether the cluster is healthy" };
 }
 
-const struct member_cluster *profile_member_heard(struct arena *arena, const struct member_cluster *m,
-                                                  const struct internal_member_cluster *report)
-{
-        const struct agent_status *shown = member_agent_of(m);
-        const struct agent_status *said =
-                report && report->status ? member_agent_status(&report->status->agent_status, AGENT_MEMBER)
-                                         : NULL;
-        struct member_cluster *heard;
-
-        if (!shown || !said || member_is_silent(m) || said->last_received_heartbeat == TIME_NONE ||
-            said->last_received_heartbeat <= shown->last_received_heartbeat)
-                return m;
-        heard = (struct member_cluster *)object_copy(&m->object, arena);
-        if (heard)
-                heard->status->agent_status.at[shown - m->status->agent_status.at].last_received_heartbeat =
-                        said->last_received_heartbeat;
-        return heard;
-}
-
 struct cluster_profile *profile_with_status(struct arena *arena, const struct member_cluster *m,
-                                            const struct cluster_profile *now, int64_t silence_ms,
-                                            int64_t now_ms)
+                                            const struct cluster_profile *now, int64_t now_ms)
 {
         struct cluster_profile *p = (struct cluster_profile *)object_copy(&now->object, arena);
-        struct health h = health_of(m, silence_ms, now_ms);
+        struct health h = health_of(m);
         struct condition c;
 
         if (!p || (!p->status && !(p->status = ARENA_NEW(arena, struct cluster_profile_status))))
@@ -166,25 +147,21 @@ struct cluster_profile *profile_with_status(struct arena *arena, const struct me
 
 /* ---- events ---- */
 
-static bool says_lost(const struct cluster_profile *p)
+static bool is_lost(const struct agent_status *a)
 {
-        const struct condition *c =
-                p && p->status ? condition_find(&p->status->conditions, CONDITION_CONTROL_PLANE_HEALTHY)
-                               : NULL;
+        const struct condition *c = condition_find(&a->conditions, CONDITION_HEALTHY);
 
-        return c && text_equal(c->reason, REASON_PROFILE_HEARTBEAT_LOST);
+        return a->last_received_heartbeat == TIME_NONE || (c && text_equal(c->reason, REASON_HEARTBEAT_LOST));
 }
 
-static bool same_health(const struct member_cluster *x, const struct member_cluster *y,
-                        const struct cluster_profile *profile)
+static bool same_health(const struct member_cluster *x, const struct member_cluster *y)
 {
         const struct agent_status *a = member_agent_of(x), *b = member_agent_of(y);
 
         if (!a || !b)
                 return a == b;
         return conditions_agree(&a->conditions, &b->conditions, CONDITION_HEALTHY) &&
-               b->last_received_heartbeat != TIME_NONE &&
-               (a->last_received_heartbeat == b->last_received_heartbeat || !says_lost(profile));
+               is_lost(a) == is_lost(b);
 }
 
 static bool same_properties(const struct member_cluster *x, const struct member_cluster *y)
@@ -198,8 +175,7 @@ static bool same_properties(const struct member_cluster *x, const struct member_
         return true;
 }
 
-bool profile_is_touched(const struct member_cluster *before, const struct member_cluster *now,
-                        const struct cluster_profile *profile)
+bool profile_is_touched(const struct member_cluster *before, const struct member_cluster *now)
 {
         if (is_deleting(&now->object) || !before->status || !now->status ||
             object_has_finalizer(&before->object, FINALIZER_CLUSTER_PROFILE) !=
@@ -209,5 +185,5 @@ bool profile_is_touched(const struct member_cluster *before, const struct member
         return !conditions_agree(&before->status->conditions, &now->status->conditions, CONDITION_JOINED) ||
                !conditions_agree(&before->status->conditions, &now->status->conditions,
                                  CONDITION_PROPERTY_COLLECTION_SUCCEEDED) ||
-               !same_health(before, now, profile) || !same_properties(before, now);
+               !same_health(before, now) || !same_properties(before, now);
 }

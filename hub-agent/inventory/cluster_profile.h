@@ -17,18 +17,11 @@ bool profile_is_ours(const struct cluster_profile *p);
  * memory. */
 struct cluster_profile *profile_with_spec(struct arena *arena, const struct member_cluster *m,
                                           const struct cluster_profile *now);
-/* The member, with the heartbeat of its report where that is newer and was not copied yet: so it is for a
- * moment when the agent was away. What has been told of its silence stands until it is. `report` NULL: there
- * is none. NULL on no memory. */
-const struct member_cluster *profile_member_heard(struct arena *arena, const struct member_cluster *m,
-                                                  const struct internal_member_cluster *report);
-/* The same profile with the status that follows from the member's. `silence_ms`: with an older heartbeat the
- * member is taken for lost. NULL on no memory. */
+/* The same profile with the status that follows from the member's; also that the member is silent is said
+ * there. NULL on no memory. */
 struct cluster_profile *profile_with_status(struct arena *arena, const struct member_cluster *m,
-                                            const struct cluster_profile *now, int64_t silence_ms,
-                                            int64_t now_ms);
+                                            const struct cluster_profile *now, int64_t now_ms);
 
-/* Whether what became of the member changes anything that the profile is made of; `profile` NULL: there is
- * none. A heartbeat alone does not, unless the profile says that the member is lost. */
-bool profile_is_touched(const struct member_cluster *before, const struct member_cluster *now,
-                        const struct cluster_profile *profile);
+/* Whether what became of the member changes anything that the profile is made of. A heartbeat alone does not.
+ */
+bool profile_is_touched(const struct member_cluster *before, const struct member_cluster *now);

@@ -3,13 +3,11 @@
  * status. */
 #include "hub-agent/agent.h"
 #include "hub-agent/inventory/cluster_profile.h"
-#include "hub-agent/membership/membership.h"
 
 struct pass {
         struct reconcile *rc;
-        const struct member_cluster *member;          /* NULL if it is gone */
-        const struct cluster_profile *profile;        /* NULL if there is none */
-        const struct internal_member_cluster *report; /* so too */
+        const struct member_cluster *member;   /* NULL if it is gone */
+        const struct cluster_profile *profile; /* NULL if there is none */
 };
 
 static int remove_profile(struct pass *s)
@@ -46,11 +44,8 @@ static int write_spec(struct pass *s)
 
 static int write_status(struct pass *s)
 {
-        int64_t silence_ms = member_silence_ms(s->member, agent_of(s->rc)->options->heartbeat_grace_ms);
-        const struct member_cluster *heard = profile_member_heard(s->rc->arena, s->member, s->report);
         const struct cluster_profile *wanted =
-                heard ? profile_with_status(s->rc->arena, heard, s->profile, silence_ms, s->rc->now_ms)
-                      : NULL;
+                profile_with_status(s->rc->arena, s->member, s->profile, s->rc->now_ms);
 
         if (!wanted)
                 return error_no_memory(s->rc->err);
@@ -80,20 +75,13 @@ static int decide(struct pass *s)
 static struct outcome reconcile(struct reconcile *rc)
 {
         struct pass s = { .rc = rc };
-        const struct object *member, *profile, *report;
-        const char *ns = arena_printf(rc->arena, NAME_MEMBER_NAMESPACE, rc->name);
+        const struct object *member, *profile;
 
-        if (!ns) {
-                error_no_memory(rc->err);
-                return failed(rc->err);
-        }
         if (cache_get(rc, &member_cluster_kind, NULL, rc->name, &member) < 0 ||
-            cache_get(rc, &cluster_profile_kind, CLUSTER_PROFILE_NAMESPACE, rc->name, &profile) < 0 ||
-            cache_get(rc, &internal_member_cluster_kind, ns, rc->name, &report) < 0)
+            cache_get(rc, &cluster_profile_kind, CLUSTER_PROFILE_NAMESPACE, rc->name, &profile) < 0)
                 return failed(rc->err);
         s.member = (const struct member_cluster *)member;
         s.profile = (const struct cluster_profile *)profile;
-        s.report = (const struct internal_member_cluster *)report;
         return decide(&s) < 0 ? failed(rc->err) : done();
 }
 
@@ -101,15 +89,9 @@ static struct outcome reconcile(struct reconcile *rc)
 
 static void map_member(void *agent, const struct informer_event *e, key_emit emit, void *to)
 {
-        struct hub_agent *a = agent;
-        const char *name = e->now->meta.name;
-        const struct object *profile = informer_get(manager_informer(a->manager, &cluster_profile_kind),
-                                                    CLUSTER_PROFILE_NAMESPACE, name);
-
         if (e->type != INFORMER_UPDATED ||
-            profile_is_touched((const struct member_cluster *)e->old, (const struct member_cluster *)e->now,
-                               (const struct cluster_profile *)profile))
-                emit(to, name);
+            profile_is_touched((const struct member_cluster *)e->old, (const struct member_cluster *)e->now))
+                emit(to, e->now->meta.name);
 }
 
 /* Other namespaces hold the profiles of other managers. */
@@ -122,7 +104,6 @@ static void map_profile(void *agent, const struct informer_event *e, key_emit em
 static const struct watch watches[] = {
         { &member_cluster_kind, ON_ALL, map_member },
         { &cluster_profile_kind, ON_ALL, map_profile },
-        { &internal_member_cluster_kind, 0, NULL, .unhurried = true }, /* its cache is read */
 };
 
 const struct controller cluster_profile_controller = {

@@ -19,7 +19,7 @@ struct pass {
         const struct internal_member_cluster *report; /* NULL if there is none */
         const char *ns;                               /* the member's namespace on the hub */
         const char *refusal;                          /* why it cannot join */
-        int64_t silent_in_ms; /* write_status(): when an agent's silence is to be told; -1 = never */
+        int64_t silent_in_ms; /* write_status(): when silence may be told, or its end; -1 = never */
 };
 
 enum readiness { AS_BEFORE, READY, REFUSED };
@@ -305,6 +305,29 @@ static void tell_ready(struct pass *s, const struct member_cluster *wanted)
                 tell(s, EVENT_TYPE_NORMAL, REASON_READY_TO_JOIN, now->message);
 }
 
+/* The member with the status that is due. Nobody is called silent by the cache alone: hearing.h. Who is shown
+ * as silent stays so when the server cannot be asked. */
+static int wanted_status(struct pass *s, struct member_status_input *in, enum joined *ret_joined,
+                         struct member_cluster **ret)
+{
+        int code;
+
+        *ret = member_with_status(s->rc->arena, in, ret_joined);
+        if (!*ret)
+                return error_no_memory(s->rc->err);
+        if (!s->report || !member_is_silent(*ret))
+                return 0;
+        code = hearing_ask(s->rc, &s->report);
+        if (code < 0 && !member_is_silent(s->member))
+                return code;
+        error_clear(s->rc->err);
+        if (in->report == s->report)
+                return 0;
+        in->report = s->report;
+        *ret = member_with_status(s->rc->arena, in, ret_joined);
+        return *ret ? 0 : error_no_memory(s->rc->err);
+}
+
 static int write_status(struct pass *s, enum readiness ready, bool *ret_left)
 {
         bool cut = false;
@@ -318,11 +341,10 @@ static int write_status(struct pass *s, enum readiness ready, bool *ret_left)
                                           .now_ms = s->rc->now_ms,
                                           .cut = &cut };
         enum joined joined;
-        struct member_cluster *wanted = member_with_status(s->rc->arena, &in, &joined);
+        struct member_cluster *wanted;
         int code;
 
-        if (!wanted)
-                return error_no_memory(s->rc->err);
+        TRY(wanted_status(s, &in, &joined, &wanted));
         tell_cut(s, cut);
         *ret_left = member_has_left(wanted);
         code = rc_patch_diff(s->rc, &s->member->object, &wanted->object, OBJECT_STATUS, NULL);
@@ -331,7 +353,9 @@ static int write_status(struct pass *s, enum readiness ready, bool *ret_left)
                 tell_joined(s, joined);
                 tell_silence(s, member_is_silent(s->member), member_is_silent(wanted));
                 show_heard(agent_of(s->rc), wanted);
-                s->silent_in_ms = member_silent_in_ms(wanted, silence_ms(s), s->rc->now_ms);
+                s->silent_in_ms = member_is_silent(wanted)
+                                          ? silence_ms(s)
+                                          : member_silent_in_ms(wanted, silence_ms(s), s->rc->now_ms);
         }
         return code == ERR_NOT_FOUND ? 0 : code;
 }
@@ -494,7 +518,9 @@ static struct outcome refused(struct pass *s)
         if (why.code != ERR_INVALID && why.code != ERR_FORBIDDEN && why.code != ERR_UNSUPPORTED)
                 return failed(s->rc->err);
         s->refusal = arena_strdup(s->rc->arena, why.text);
-        if (s->refusal && !says_already(s) && write_status(s, REFUSED, &left) == 0)
+        if (s->refusal && says_already(s))
+                (void)write_status(s, AS_BEFORE, &left); /* it may be silent by now */
+        else if (s->refusal && write_status(s, REFUSED, &left) == 0)
                 tell(s, "Warning", REASON_NOT_READY_TO_JOIN, s->refusal);
         *s->rc->err = why;
         return failed(s->rc->err);

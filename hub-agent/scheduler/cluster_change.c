@@ -59,16 +59,25 @@ static bool equal_usage(const struct resource_usage *a, const struct resource_us
                equal_amounts(&a->available, &b->available);
 }
 
-static bool eligible(const struct member_cluster *c, int64_t now_ms)
+static bool eligible(const struct member_cluster *c, const struct patience *p)
 {
         AUTO_ARENA struct arena arena = ARENA_INIT;
         struct ineligibility why;
 
-        return cluster_is_eligible(c, now_ms, &arena, &why);
+        return cluster_is_eligible(c, p, &arena, &why);
+}
+
+/* By what an event told of it. */
+static bool out_of_the_question(const struct member_cluster *c, const struct patience *p)
+{
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        struct ineligibility why;
+
+        return !cluster_is_eligible(c, p, &arena, &why) && !why.silence;
 }
 
 unsigned cluster_changes(const struct member_cluster *before, const struct member_cluster *after,
-                         bool turned_away, int64_t now_ms)
+                         bool turned_away, const struct patience *p)
 {
         static const struct member_cluster_status none;
         const struct member_cluster_status *old, *now;
@@ -81,9 +90,10 @@ unsigned cluster_changes(const struct member_cluster *before, const struct membe
         old = before->status ? before->status : &none;
         now = after->status ? after->status : &none;
         if (!string_map_equal(&before->object.meta.labels, &after->object.meta.labels) ||
-            lost_a_taint(before, after) ||
-            ((turned_away || !eligible(before, now_ms)) && eligible(after, now_ms)))
+            lost_a_taint(before, after) || (out_of_the_question(before, p) && eligible(after, p)))
                 mask |= CHANGED_CLUSTER;
+        else if (turned_away && eligible(after, p))
+                mask |= CHANGED_BACK;
         if (!equal_properties(&old->properties, &now->properties) ||
             !equal_usage(old->resource_usage, now->resource_usage))
                 mask |= CHANGED_PROPERTIES;

@@ -39,7 +39,8 @@ static void a_taint_is_its_key_its_value_and_its_effect(void **state)
 
                 begin(&c, "", NULL);
                 assert_int_equal(cluster_changes(parse_cluster(&c, rows[i].before, ""),
-                                                 parse_cluster(&c, rows[i].after, ""), false, NOW),
+                                                 parse_cluster(&c, rows[i].after, ""), false,
+                                                 &(struct patience){ NOW }),
                                  rows[i].changes);
                 end(&c);
         }
@@ -92,7 +93,8 @@ static void figures_count_as_changed_when_one_of_them_has_another_value(void **s
 
                 begin(&c, "", NULL);
                 changes = cluster_changes(parse_cluster(&c, "", rows[i].before),
-                                          parse_cluster(&c, "", rows[i].after), false, NOW);
+                                          parse_cluster(&c, "", rows[i].after), false,
+                                          &(struct patience){ NOW });
                 if (changes != rows[i].changes)
                         fail_msg("row %zu: %u", i, changes);
                 end(&c);
@@ -108,9 +110,9 @@ static void one_that_comes_concerns_nobody_and_one_that_goes_everybody(void **st
         a = parse_cluster(&c, TAINTED("k", "v", "NoSchedule"), "");
         gone = parse_cluster(&c, "{}", "");
         gone->object.meta.deletion_ms = NOW;
-        assert_int_equal(cluster_changes(NULL, a, false, NOW), 0);
-        assert_int_equal(cluster_changes(a, NULL, false, NOW), CHANGED_GONE);
-        assert_int_equal(cluster_changes(a, gone, false, NOW), 0);
+        assert_int_equal(cluster_changes(NULL, a, false, &(struct patience){ NOW }), 0);
+        assert_int_equal(cluster_changes(a, NULL, false, &(struct patience){ NOW }), CHANGED_GONE);
+        assert_int_equal(cluster_changes(a, gone, false, &(struct patience){ NOW }), 0);
         end(&c);
 }
 
@@ -587,9 +589,51 @@ static void a_policy_of_an_unknown_type_picks_and_takes_away_nothing(void **stat
         end(&c);
 }
 
+/* Where silence is told, nobody is silent by a clock alone: the view of heartbeats may be late. Unless it
+ * would be told later than the scheduler waits. */
+static void a_cluster_whose_silence_is_told_is_not_silent_before(void **state)
+{
+#define OLD "2025-12-31T23:54:59Z"
+        static const struct {
+                const char *heartbeat, *spec, *reason;
+                struct patience patience;
+                bool eligible;
+        } rows[] = {
+                { OLD, "", "X", { NOW }, false },
+                { OLD, "", "X", { NOW, .told = true }, true },
+                { OLD, "", "MemberAgentHeartbeatLost", { NOW, .told = true }, false },
+                { ALIVE, "", "MemberAgentHeartbeatLost", { NOW, .told = true }, true },
+                { OLD, "", "X", { NOW, .told = true, .grace_ms = 300000 }, true },
+                { OLD, "", "X", { NOW, .told = true, .grace_ms = 300001 }, false },
+                { OLD, "\"heartbeatPeriodSeconds\":147,", "X", { NOW, .told = true }, true },
+                { OLD, "\"heartbeatPeriodSeconds\":148,", "X", { NOW, .told = true }, false },
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+                struct member_cluster *m;
+                struct ineligibility why;
+                struct condition *healthy;
+                struct case_ c;
+
+                begin(&c, "", NULL);
+                add_cluster(&c, "a", "", rows[i].heartbeat, "", rows[i].spec);
+                m = (struct member_cluster *)(uintptr_t)c.clusters[0];
+                healthy = (struct condition *)(uintptr_t)condition_find(
+                        &m->status->agent_status.at[0].conditions, CONDITION_HEALTHY);
+                healthy->reason = rows[i].reason;
+                healthy->last_transition_ms = NOW - 1000;
+                if (cluster_is_eligible(m, &rows[i].patience, &c.arena, &why) != rows[i].eligible)
+                        fail_msg("row %zu", i);
+                if (!rows[i].eligible)
+                        assert_true(why.silence && why.counts_time);
+                end(&c);
+        }
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
+                cmocka_unit_test(a_cluster_whose_silence_is_told_is_not_silent_before),
                 cmocka_unit_test(a_taint_is_its_key_its_value_and_its_effect),
                 cmocka_unit_test(figures_count_as_changed_when_one_of_them_has_another_value),
                 cmocka_unit_test(one_that_comes_concerns_nobody_and_one_that_goes_everybody),

@@ -1,5 +1,6 @@
 /* The plugins that only filter: eligibility, namespaces, taints, clusters that are taken.
  * spec/scheduler.md 11. */
+#include "hub-agent/membership/membership.h"
 #include "hub-agent/scheduler/framework.h"
 
 #define GRACE_MS (5 * 60 * 1000)
@@ -20,14 +21,29 @@ static const struct agent_status *member_agent(const struct member_cluster *c)
 
 #define NOT_CONNECTED "cluster is not connected to the fleet: "
 
-bool cluster_is_eligible(const struct member_cluster *c, int64_t now_ms, struct arena *arena,
+static bool is_lost(const struct condition *healthy)
+{
+        return healthy && text_equal(healthy->reason, REASON_HEARTBEAT_LOST);
+}
+
+static bool is_unheard(const struct member_cluster *c, const struct agent_status *a,
+                       const struct condition *healthy, const struct patience *p)
+{
+        if (a->last_received_heartbeat == TIME_NONE)
+                return true;
+        if (p->now_ms - a->last_received_heartbeat <= GRACE_MS)
+                return false;
+        return !p->told || member_silence_ms(c, p->grace_ms) > GRACE_MS || is_lost(healthy);
+}
+
+bool cluster_is_eligible(const struct member_cluster *c, const struct patience *p, struct arena *arena,
                          struct ineligibility *ret)
 {
         const struct agent_status *agent = member_agent(c);
         const struct condition *joined = agent ? condition_find(&agent->conditions, CONDITION_JOINED) : NULL;
         const struct condition *healthy =
                 agent ? condition_find(&agent->conditions, CONDITION_HEALTHY) : NULL;
-        double silent;
+        int64_t now_ms = p->now_ms;
 
         *ret = (struct ineligibility){ 0 };
         if (is_deleting(&c->object)) {
@@ -38,12 +54,11 @@ bool cluster_is_eligible(const struct member_cluster *c, int64_t now_ms, struct 
                 ret->reason = NOT_CONNECTED "member agent not online yet";
                 return false;
         }
-        silent = minutes_since(agent->last_received_heartbeat, now_ms);
-        if (silent > GRACE_MS / 60000.0) {
+        if (is_unheard(c, agent, healthy, p)) {
                 ret->reason = arena_printf(
                         arena, NOT_CONNECTED "no recent heartbeat signals (last received %.2f minutes ago)",
-                        silent);
-                ret->counts_time = true;
+                        minutes_since(agent->last_received_heartbeat, now_ms));
+                ret->counts_time = ret->silence = true;
                 return false;
         }
         if (!joined || !text_equal(joined->status, CONDITION_TRUE)) {
@@ -61,6 +76,7 @@ bool cluster_is_eligible(const struct member_cluster *c, int64_t now_ms, struct 
                         "unhealthy for a prolonged period of time (last transitioned %.2f minutes ago)",
                         minutes_since(healthy->last_transition_ms, now_ms));
                 ret->counts_time = true;
+                ret->silence = is_lost(healthy);
                 return false;
         }
         return true;
@@ -68,9 +84,10 @@ bool cluster_is_eligible(const struct member_cluster *c, int64_t now_ms, struct 
 
 static enum verdict filter_eligibility(struct cycle *c, struct candidate *k, const char **ret_reason)
 {
+        struct patience p = patience_of(c->in);
         struct ineligibility is;
 
-        if (cluster_is_eligible(k->cluster, c->in->now_ms, c->arena, &is))
+        if (cluster_is_eligible(k->cluster, &p, c->arena, &is))
                 return SUCCESS;
         *ret_reason = is.reason;
         k->counts_time = is.counts_time;

@@ -509,7 +509,8 @@ static void silence_and_ill_health_count_after_five_minutes(void **state)
                          "\"lastTransitionTime\":\"%s\"}]}]}}",
                          rows[i].heard, rows[i].healthy, rows[i].since);
                 cluster = (const struct member_cluster *)parse(&c, &member_cluster_kind, json);
-                if (cluster_is_eligible(cluster, NOW, &c.arena, &why) != !rows[i].reason ||
+                if (cluster_is_eligible(cluster, &(struct patience){ NOW }, &c.arena, &why) !=
+                            !rows[i].reason ||
                     !text_equal(why.reason, rows[i].reason))
                         fail_msg("row %zu: %s", i, or_empty(why.reason));
                 end(&c);

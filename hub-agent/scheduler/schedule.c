@@ -238,6 +238,7 @@ static int pick_fixed(struct cycle *c, const struct classes *k, struct schedule_
 {
         const struct string_list *names = &c->policy->cluster_names;
         struct fixed_report *lines = ARENA_NEW_ARRAY(c->arena, struct fixed_report, names->n + 1);
+        struct patience patience = patience_of(c->in);
 
         if (names->n == 0)
                 return 0;
@@ -255,7 +256,7 @@ static int pick_fixed(struct cycle *c, const struct classes *k, struct schedule_
                 if (!candidate)
                         continue;
                 lines[i].found = true;
-                lines[i].valid = cluster_is_eligible(candidate->cluster, c->in->now_ms, c->arena, &is);
+                lines[i].valid = cluster_is_eligible(candidate->cluster, &patience, c->arena, &is);
                 if (!lines[i].valid && !is.reason)
                         return error_no_memory(c->err);
                 lines[i].reason = is.reason;
@@ -469,12 +470,13 @@ static void plan_silent(const struct cycle *c, struct schedule_plan *p)
 /* PickFixed runs no filters: the policy names a cluster or not, and it can be used or not. */
 static int judge_fixed(const struct cycle *c, const struct candidate *k, const char **ret)
 {
+        struct patience patience = patience_of(c->in);
         struct ineligibility is;
 
         *ret = NULL;
         if (!text_in(k->cluster->object.meta.name, c->policy->cluster_names.at, c->policy->cluster_names.n))
                 *ret = NOT_NAMED;
-        else if (!cluster_is_eligible(k->cluster, c->in->now_ms, c->arena, &is) && !(*ret = is.reason))
+        else if (!cluster_is_eligible(k->cluster, &patience, c->arena, &is) && !(*ret = is.reason))
                 return error_no_memory(c->err);
         return 0;
 }

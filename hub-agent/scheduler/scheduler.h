@@ -17,6 +17,8 @@ struct schedule_input {
         struct object_list clusters; /* struct member_cluster, sorted by name */
         struct object_list bindings; /* struct binding of this placement, sorted by name */
         int64_t now_ms;              /* wall */
+        bool silence_is_told;        /* struct patience */
+        int64_t heartbeat_grace_ms;  /* so too */
         bool tell_all;               /* verdicts on all clusters are wanted, for who asks why */
 };
 
@@ -79,12 +81,27 @@ struct schedule_plan {
 int schedule_cycle(struct arena *arena, const struct schedule_input *in, struct schedule_plan *ret,
                    struct error *err);
 
+/* How a cluster is judged that was heard of too long ago. Where its silence is told on the MemberCluster, by
+ * who asked the API server first (membership/hearing.h), it counts once it is told, as the view of heartbeats
+ * may be late. But where that would be later than the scheduler's five minutes (long periods, a longer
+ * --cluster-unhealthy-threshold) the clock counts. */
+struct patience {
+        int64_t now_ms; /* wall */
+        bool told;
+        int64_t grace_ms; /* of the operator, 0 = its default: member_silence_ms() */
+};
+static inline struct patience patience_of(const struct schedule_input *in)
+{
+        return (struct patience){ in->now_ms, in->silence_is_told, in->heartbeat_grace_ms };
+}
+
 /* spec 11.2. True if resources may be placed there now; else *ret says why. */
 struct ineligibility {
         const char *reason; /* in the arena, NULL on no memory */
         bool counts_time;   /* it tells minutes that have gone by: another text at every look, and no news */
+        bool silence;       /* nothing is heard of it, which no event of it told */
 };
-bool cluster_is_eligible(const struct member_cluster *c, int64_t now_ms, struct arena *arena,
+bool cluster_is_eligible(const struct member_cluster *c, const struct patience *p, struct arena *arena,
                          struct ineligibility *ret);
 
 /* spec 13.4, with the digits from a hash so that a retry cannot make a second binding: of the placement's
@@ -103,16 +120,17 @@ int cluster_meets(const struct property_requirement *r, const struct member_clus
 
 /* spec 4.4: what of a member cluster changed that can move placements, so that the figures of a heartbeat
  * wake only placements that look at figures. `before` NULL: created (nothing); `after` NULL: gone.
- * `turned_away`: when it was looked at last it was not eligible, or silent, which by the clock of now, set
- * back meanwhile, it may never have been.
+ * `turned_away`: somebody looked for clusters and found it not eligible. A cluster that was silent
+ * meanwhile, and that nobody turned away for it, has changed nothing.
  */
 enum cluster_change {
         CHANGED_CLUSTER = 1,    /* labels, taints, eligibility */
         CHANGED_PROPERTIES = 2, /* properties, resource usage */
         CHANGED_NAMESPACES = 4, /* its namespaces: ResourcePlacements only */
         CHANGED_GONE = 8,       /* concerns every placement */
+        CHANGED_BACK = 16       /* turned away for the time that had gone by, and eligible again */
 };
 unsigned cluster_changes(const struct member_cluster *before, const struct member_cluster *after,
-                         bool turned_away, int64_t now_ms);
+                         bool turned_away, const struct patience *p);
 /* Whether a policy looks at properties of clusters. */
 bool policy_reads_properties(const struct placement_policy *p);

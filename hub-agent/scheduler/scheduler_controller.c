@@ -7,6 +7,8 @@
 #include "hub-agent/scheduler/scheduler.h"
 #include "hub-agent/shards.h"
 
+#define BACK_COLLECT_MS 1000
+
 struct scheduler_memory *scheduler_memory_new(void)
 {
         struct scheduler_memory *m = NEW(struct scheduler_memory);
@@ -359,6 +361,8 @@ static int schedule(struct reconcile *rc, const struct scope *scope, const struc
                                      .placement_uid = p->meta.uid,
                                      .ns = rc->ns,
                                      .asked = asked_number(p),
+                                     .silence_is_told = true,
+                                     .heartbeat_grace_ms = agent_of(rc)->options->heartbeat_grace_ms,
                                      .now_ms = rc->now_ms };
         int64_t began_ms = loop_now_ms(agent_of(rc)->world->loop);
         struct object_list snapshots;
@@ -481,7 +485,8 @@ static bool is_concerned(const struct placement *p, const struct scope *scope, u
                 return true;
         if (!may_gain_clusters(p, scope))
                 return false;
-        return (changes & CHANGED_CLUSTER) || ((changes & CHANGED_NAMESPACES) && scope->namespaced) ||
+        return (changes & (CHANGED_CLUSTER | CHANGED_BACK)) ||
+               ((changes & CHANGED_NAMESPACES) && scope->namespaced) ||
                ((changes & CHANGED_PROPERTIES) && p->spec && policy_reads_properties(p->spec->policy));
 }
 
@@ -499,15 +504,39 @@ static void emit_placements(struct hub_agent *a, const struct scope *scope, unsi
                         emit(to, key_text(&key, list.at[i]->meta.ns, list.at[i]->meta.name));
 }
 
-/* By the clock of a later event it may look as if it had been eligible by now. */
+static void emit_all(struct hub_agent *a, unsigned changes, key_emit emit, void *to)
+{
+        emit_placements(a, scope_of(NULL), changes, emit, to);
+        emit_placements(a, scope_of("any"), changes, emit, to);
+}
+
+static struct patience patience_now(const struct hub_agent *a)
+{
+        return (struct patience){ loop_wall_ms(a->world->loop), true, a->options->heartbeat_grace_ms };
+}
+
+/* By the clock of a later event it may look as if it had been eligible by now. Who turns it away for its
+ * silence alone notes that himself: note_silent(). */
 static int note_turned_away(struct hub_agent *a, const struct member_cluster *c)
 {
         AUTO_ARENA struct arena arena = ARENA_INIT;
+        struct patience p = patience_now(a);
         struct ineligibility why;
 
-        return cluster_is_eligible(c, loop_wall_ms(a->world->loop), &arena, &why)
+        return cluster_is_eligible(c, &p, &arena, &why) || why.silence
                        ? 0
                        : map_put(&a->scheduler->turned_away, c->object.meta.name, a);
+}
+
+/* Many come back at once, when what kept them away is over: one cycle is enough for those of a moment. */
+static void emit_later(void *agent, const char *key)
+{
+        const struct hub_agent *a = agent;
+
+        if (key)
+                manager_enqueue_after(a->manager, &scheduler_controller, key, BACK_COLLECT_MS);
+        else
+                manager_enqueue(a->manager, &scheduler_controller, NULL, QUEUE_NORMAL); /* no memory */
 }
 
 static void map_member_cluster(void *agent, const struct informer_event *e, key_emit emit, void *to)
@@ -517,10 +546,10 @@ static void map_member_cluster(void *agent, const struct informer_event *e, key_
         const struct member_cluster *before = gone ? NULL : (const struct member_cluster *)e->old;
         const struct member_cluster *after = gone ? NULL : (const struct member_cluster *)e->now;
         const char *name = e->now->meta.name;
-        unsigned changes = cluster_changes(before, after, map_has(&a->scheduler->turned_away, name),
-                                           loop_wall_ms(a->world->loop));
+        struct patience p = patience_now(a);
+        unsigned changes = cluster_changes(before, after, map_has(&a->scheduler->turned_away, name), &p);
 
-        if (changes & (CHANGED_CLUSTER | CHANGED_GONE)) /* who is still silent is noted anew */
+        if (changes & (CHANGED_CLUSTER | CHANGED_BACK | CHANGED_GONE)) /* who is still silent is noted anew */
                 map_remove(&a->scheduler->turned_away, name);
         if (after && note_turned_away(a, after) < 0)
                 emit(to, NULL);
@@ -528,8 +557,9 @@ static void map_member_cluster(void *agent, const struct informer_event *e, key_
                 forget_unreadable(a, (const struct member_cluster *)e->now, gone);
         if (!changes)
                 return;
-        emit_placements(a, scope_of(NULL), changes, emit, to);
-        emit_placements(a, scope_of("any"), changes, emit, to);
+        if (changes == CHANGED_BACK)
+                return emit_all(a, changes, emit_later, a);
+        emit_all(a, changes, emit, to);
 }
 
 static const struct watch watches[] = {

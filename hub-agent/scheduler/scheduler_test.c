@@ -315,7 +315,8 @@ static void a_member_is_eligible_while_it_is_joined_healthy_and_heard_of(void **
                          "\"lastReceivedHeartbeat\":\"%s\",\"conditions\":[%s]}]}}",
                          rows[i].meta, rows[i].agent, rows[i].heard, rows[i].conditions);
                 cluster = (const struct member_cluster *)parse(&c, &member_cluster_kind, json);
-                if (cluster_is_eligible(cluster, NOW, &c.arena, &why) != rows[i].eligible ||
+                if (cluster_is_eligible(cluster, &(struct patience){ NOW }, &c.arena, &why) !=
+                            rows[i].eligible ||
                     why.counts_time != rows[i].counts_time || (why.reason == NULL) != rows[i].eligible)
                         fail_msg("row %zu: %s", i, or_empty(why.reason));
                 end(&c);
@@ -651,9 +652,10 @@ static void only_changes_that_can_move_placements_matter(void **state)
                 { { "", "" }, { ALIVE, ALIVE }, { "", "" }, { TAINT, "" }, CHANGED_CLUSTER },
                 { { "", "" }, { ALIVE, ALIVE }, { USE("1"), USE("1000m") }, { "", "" }, 0 },
                 { { "", "" }, { ALIVE, ALIVE }, { USE("1"), USE("2") }, { "", "" }, CHANGED_PROPERTIES },
-                { { "", "" }, { "2025-12-31T20:00:00Z", ALIVE }, { "", "" }, { "", "" }, CHANGED_CLUSTER },
+                { { "", "" }, { "2025-12-31T20:00:00Z", ALIVE }, { "", "" }, { "", "" }, 0 },
+                { { "", "" }, { "2025-12-31T20:00:00Z", ALIVE }, { "", "" }, { "", "" }, CHANGED_BACK, true },
                 { { "", "" }, { ALIVE, "2025-12-31T20:00:00Z" }, { "", "" }, { "", "" }, 0 },
-                { { "", "" }, { ALIVE, ALIVE }, { "", "" }, { "", "" }, CHANGED_CLUSTER, true },
+                { { "", "" }, { ALIVE, ALIVE }, { "", "" }, { "", "" }, CHANGED_BACK, true },
                 { { "", "" }, { ALIVE, "2025-12-31T20:00:00Z" }, { "", "" }, { "", "" }, 0, true },
         };
 
@@ -666,7 +668,7 @@ static void only_changes_that_can_move_placements_matter(void **state)
                                     rows[i].spec[k]);
                 assert_int_equal(cluster_changes((const struct member_cluster *)c.clusters[0],
                                                  (const struct member_cluster *)c.clusters[1],
-                                                 rows[i].turned_away, NOW),
+                                                 rows[i].turned_away, &(struct patience){ NOW }),
                                  rows[i].changes);
                 end(&c);
         }

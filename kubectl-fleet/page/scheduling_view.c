@@ -237,6 +237,7 @@ static int draw_cluster(struct drawing *g, size_t i)
 {
         struct entry *e = ARENA_NEW(g->l->arena, struct entry);
         const char *name = g->v->clusters[i].verdict->cluster->object.meta.name;
+        struct patience patience = { g->l->now_ms, .told = true };
         struct ineligibility is;
         uint64_t stamp;
 
@@ -245,7 +246,7 @@ static int draw_cluster(struct drawing *g, size_t i)
         e->c = &g->v->clusters[i];
         e->order = i + 1;
         e->eligible = !e->c->verdict->filtered ||
-                      cluster_is_eligible(e->c->verdict->cluster, g->l->now_ms, g->l->arena, &is);
+                      cluster_is_eligible(e->c->verdict->cluster, &patience, g->l->arena, &is);
         if (!e->eligible && !is.reason)
                 return ERR_NO_MEMORY;
         e->counts_time = !e->eligible && is.counts_time;

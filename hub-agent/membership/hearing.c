@@ -1,0 +1,62 @@
+#include "hub-agent/membership/hearing.h"
+
+#include "hub-agent/agent.h"
+
+#define TELL_AGAIN_MS (5 * 60 * 1000) /* for so long nothing of the kind: that it is late is news again */
+
+static int64_t last_heartbeat(const struct internal_member_cluster *report)
+{
+        int64_t last = TIME_NONE;
+
+        for (uint32_t i = 0; report->status && i < report->status->agent_status.n; i++) {
+                int64_t at = report->status->agent_status.at[i].last_received_heartbeat;
+
+                if (at != TIME_NONE && (last == TIME_NONE || at > last))
+                        last = at;
+        }
+        return last;
+}
+
+static bool has_heard_more(const struct internal_member_cluster *now,
+                           const struct internal_member_cluster *before)
+{
+        int64_t at = last_heartbeat(now), was = last_heartbeat(before);
+
+        return at != TIME_NONE && (was == TIME_NONE || at > was);
+}
+
+static void note_late(struct reconcile *rc)
+{
+        struct hub_agent *a = agent_of(rc);
+        struct hearing *h = &a->hearing;
+        int64_t now = loop_now_ms(a->world->loop);
+
+        metric_add(a->metrics, METRIC_MEMBERS_HEARD_LATE, 1, NULL);
+        if (!h->heard_late || now - h->late_ms > TELL_AGAIN_MS)
+                log_warn(&rc->log,
+                         "the watch of internalmemberclusters is late: the API server is asked for members "
+                         "that would look silent",
+                         "member", rc->name);
+        h->heard_late = true;
+        h->late_ms = now;
+}
+
+int hearing_ask(struct reconcile *rc, const struct internal_member_cluster **report)
+{
+        const struct object *shown = &(*report)->object, *newest;
+        int code = rc_get_newest(rc, shown->kind, shown->meta.ns, shown->meta.name, &newest);
+
+        if (code == ERR_NOT_FOUND) {
+                error_clear(rc->err);
+                return 0;
+        }
+        if (code < 0)
+                return code;
+        if (!text_equal(newest->meta.uid, shown->meta.uid) ||
+            text_equal(newest->meta.resource_version, shown->meta.resource_version))
+                return 0;
+        if (has_heard_more((const struct internal_member_cluster *)newest, *report))
+                note_late(rc);
+        *report = (const struct internal_member_cluster *)newest;
+        return 0;
+}
