@@ -22,6 +22,7 @@ struct day_result {
         struct error err; /* code 0: all is well */
         unsigned moves, quiet_moments;
         size_t faults;
+        unsigned silences;           /* told of members, each time */
         uint64_t writes, heartbeats; /* changes of stores; those of them that say that members live */
         int64_t slowest_ms;          /* from the end of the accidents until all was as asked */
         int64_t virtual_ms;

@@ -4,6 +4,7 @@
 #include "e2e/simulation/rules.h"
 
 #define ON_ITS_WAY_MS 2000
+#define HEARD_MS 20000 /* a heartbeat, or the answer that told of it, is on its way for so long */
 
 static void broken(struct day *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -53,7 +54,8 @@ static bool is_sign_of_life(const char *resource)
 
 bool day_looks_into(const char *resource)
 {
-        return text_equal(resource, RES_BINDINGS) || text_equal(resource, RES_LEASES);
+        return text_equal(resource, RES_BINDINGS) || text_equal(resource, RES_LEASES) ||
+               text_equal(resource, "/events");
 }
 
 /* Who does not hold the lease writes nothing. An event may come late; the webhooks' certificate is made by
@@ -129,13 +131,56 @@ static void judge_binding(struct day *d, const struct change *c)
                 judge_number(d, c, placement);
 }
 
+static void note_heard(struct day *d, const struct change *c)
+{
+        unsigned member;
+
+        if (!rule_is_member(c->who) || !member_of(c->name, &member))
+                return;
+        d->result->heartbeats++;
+        d->members[member].heard_ms[d->members[member].heard++ % DAY_HEARTBEATS] = c->at_ms;
+}
+
+/* What the store had at that time; 0: nothing is known of it. */
+static int64_t heard_by(const struct day_member *m, int64_t at_ms)
+{
+        int64_t newest = 0;
+
+        for (unsigned i = 0; i < MIN(m->heard, DAY_HEARTBEATS); i++)
+                if (m->heard_ms[i] <= at_ms)
+                        newest = MAX(newest, m->heard_ms[i]);
+        return newest;
+}
+
+/* Nobody is called silent who spoke within its limit (rules_heard.c); so an event tells, in whole seconds.
+ * Before a heartbeat is in the store it is on its way. */
+static void judge_silence(struct day *d, const struct change *c)
+{
+        int64_t wall_ms, told_ms, heard_ms;
+        unsigned member;
+
+        if (!c->after || !text_equal(doc_get_string(c->after, "reason"), REASON_HEARTBEAT_LOST) ||
+            !member_of(doc_get_string(c->after, "involvedObject.name"), &member) ||
+            time_parse_rfc3339(slice_of(or_empty(doc_get_string(c->after, "lastTimestamp"))), &wall_ms) < 0)
+                return;
+        told_ms = wall_ms - loop_wall_ms(d->loop) + loop_now_ms(d->loop);
+        heard_ms = heard_by(&d->members[member], told_ms - HEARD_MS);
+        d->result->silences++;
+        if (heard_ms && told_ms - heard_ms < 2000 * (int64_t)d->fleet->heartbeat_s - HEARD_MS)
+                broken(d, "heard: %s called member-%u silent, which had spoken %lld ms before", c->who,
+                       member, (long long)(told_ms - heard_ms));
+}
+
 void day_changed(void *ctx, const struct change *c)
 {
         struct day *d = ctx;
         bool signs = is_sign_of_life(c->resource);
 
         d->result->writes++;
-        d->result->heartbeats += text_equal(c->resource, RES_INTERNAL_MEMBERS) && rule_is_member(c->who);
+        if (text_equal(c->resource, RES_INTERNAL_MEMBERS))
+                note_heard(d, c);
+        else if (text_equal(c->resource, "/events"))
+                judge_silence(d, c);
         judge_leader(d, c);
         if (text_equal(c->resource, RES_BINDINGS))
                 judge_binding(d, c);

@@ -6,7 +6,7 @@
 #include "e2e/simulation/random.h"
 #include "e2e/simulation/sim_fleet.h"
 
-enum { DAY_PLACEMENTS = 8, DAY_TIERS = 10, DAY_ZONES = 5, DAY_FIXED_CLUSTERS = 10 };
+enum { DAY_PLACEMENTS = 8, DAY_TIERS = 10, DAY_ZONES = 5, DAY_FIXED_CLUSTERS = 10, DAY_HEARTBEATS = 8 };
 
 enum day_kind {
         DAY_TIER,       /* PickAll of the clusters of one tier */
@@ -23,6 +23,9 @@ struct day_member {
         bool down, cut;
         unsigned tier;
         int64_t back_ms; /* when it comes back; of those that are away */
+        /* When the hub's store had its last heartbeats, in turn; heard: how many there were ever. */
+        int64_t heard_ms[DAY_HEARTBEATS];
+        unsigned heard;
 };
 
 struct day_placement {

@@ -94,10 +94,10 @@ static bool run_day(const struct options *o, uint64_t seed)
 
         printf("%s day of seed %llu: %u members, %u minutes, %u moves, %zu faults, %u quiet moments, settled "
                "in "
-               "%lld s at most, %llu writes, %llu heartbeats, %lld virtual s%s%s\n",
+               "%lld s at most, %llu writes, %llu heartbeats, %u silences, %lld virtual s%s%s\n",
                ok ? "ok" : "FAILED", (unsigned long long)seed, plan.members, plan.minutes, r.moves, r.faults,
                r.quiet_moments, (long long)r.slowest_ms / 1000, (unsigned long long)r.writes,
-               (unsigned long long)r.heartbeats, (long long)r.virtual_ms / 1000, ok ? "" : ": ",
+               (unsigned long long)r.heartbeats, r.silences, (long long)r.virtual_ms / 1000, ok ? "" : ": ",
                ok ? "" : r.err.text);
         fflush(stdout);
         return ok;

@@ -48,6 +48,7 @@ extern const struct rule rule_run_forward; /* what an update run says only grows
 extern const struct rule rule_run_stages_in_order; /* one after the other, each with its tasks */
 extern const struct rule rule_run_clusters;        /* so many at a time, and to the run's snapshot */
 extern const struct rule rule_run_policy;          /* of none that was given up before it was made */
+extern const struct rule rule_heard; /* nobody is called silent who spoke within its limit: rules_heard.c */
 /* members */
 extern const struct rule rule_work_after_objects; /* no Work goes before its objects */
 extern const struct rule rule_wanted_stays;       /* what is wanted is never away, nor made again */

@@ -128,7 +128,7 @@ static void run_hub_agent(void *ctx)
                                        .resource_snapshot_min_interval_ms = 0,
                                        .resource_change_collect_ms = 0,
                                        .force_delete_wait_ms = 30000,
-                                       .heartbeat_grace_ms = 30000,
+                                       .heartbeat_grace_ms = SIM_HEARTBEAT_GRACE_MS,
                                        .resource_sets = a->sim->fleet.resource_sets,
                                        .resource_set_account = FLEET_SETS_ACCOUNT,
                                        .local_input_providers = a->sim->fleet.resource_sets,

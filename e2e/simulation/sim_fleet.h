@@ -7,6 +7,8 @@
 #include "e2e/simulation/sim_pause.h"
 #include "e2e/simulation/watch.h"
 
+#define SIM_HEARTBEAT_GRACE_MS 30000 /* the hub agents' --cluster-unhealthy-threshold */
+
 struct sim_fleet_options {
         struct loop *loop; /* simulated */
         const struct log_sink *log_sink;
