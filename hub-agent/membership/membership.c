@@ -498,6 +498,22 @@ int64_t member_period_ms(const struct member_cluster *c)
         return (s.set ? s.value : DEFAULT_PERIOD_S) * 1000;
 }
 
+int member_period_fault(struct arena *arena, const struct member_cluster *c, const char **ret)
+{
+        int64_t period_s = member_period_ms(c) / 1000;
+
+        *ret = NULL;
+        if (period_s <= MEMBER_PERIOD_MOST_S)
+                return 0;
+        *ret = arena_printf(
+                arena,
+                "MemberCluster %.100s: spec.heartbeatPeriodSeconds: %lld: nothing new is placed on a "
+                "member that was not heard of for 300 seconds, as it is at times between two of its "
+                "heartbeats; take %d at most",
+                or_empty(c->object.meta.name), (long long)period_s, MEMBER_PERIOD_MOST_S);
+        return *ret ? 0 : ERR_NO_MEMORY;
+}
+
 int64_t member_silence_ms(const struct member_cluster *c, int64_t grace_ms)
 {
         return MAX(grace_ms > 0 ? grace_ms : HEARTBEAT_GRACE_MS,

@@ -44,6 +44,11 @@ bool member_is_silent(const struct member_cluster *c); /* the status says so of 
 /* Milliseconds until the first agent has been silent for so long; -1 if none will. */
 int64_t member_silent_in_ms(const struct member_cluster *c, int64_t silence_ms, int64_t now_ms);
 int64_t member_period_ms(const struct member_cluster *c); /* of its heartbeats */
+/* Heartbeats come with a play of a twentieth; those that are further apart leave the member out of reach of
+ * the scheduler, which looks for one within five minutes (spec/scheduler.md 11.2), in between. */
+#define MEMBER_PERIOD_MOST_S 285
+/* Puts into *ret what is wrong with the member's period, NULL if nothing is. 0 or ERR_NO_MEMORY. */
+int member_period_fault(struct arena *arena, const struct member_cluster *c, const char **ret);
 /* How old a heartbeat may be until the member is taken for lost: two are missed, and the operator's patience
  * (--cluster-unhealthy-threshold; 0 = its default) is over. */
 int64_t member_silence_ms(const struct member_cluster *c, int64_t grace_ms);

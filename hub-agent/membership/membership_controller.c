@@ -193,6 +193,22 @@ static int sync_report_object(struct pass *s, const char *state)
         return 0;
 }
 
+#define EVENT_PERIOD_TOO_LONG "HeartbeatPeriodTooLong"
+
+static int tell_period(struct pass *s)
+{
+        const char *fault;
+
+        if (member_period_fault(s->rc->arena, s->member, &fault) < 0)
+                return error_no_memory(s->rc->err);
+        if (!fault)
+                return 0;
+        log_warn(&s->rc->log, "the member's heartbeats are too far apart", "member", s->rc->name, "error",
+                 fault);
+        tell(s, EVENT_TYPE_WARNING, EVENT_PERIOD_TOO_LONG, fault);
+        return 0;
+}
+
 /* Namespace, role and binding are looked at once per generation, after a restart and when somebody touched
  * them (look_again()), not with every heartbeat. */
 static int join(struct pass *s)
@@ -213,6 +229,7 @@ static int join(struct pass *s)
                 return error_wrap(s->rc->err, "failed to sync role binding");
         if (sync_report_object(s, CLUSTER_STATE_JOIN) < 0)
                 return error_wrap(s->rc->err, "failed to sync internal member cluster spec");
+        TRY(tell_period(s));
         if (m->done_generation == UNDER_WAY)
                 m->done_generation = generation;
         return 0;

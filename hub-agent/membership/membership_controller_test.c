@@ -98,6 +98,22 @@ RIG_TEST(between_its_heartbeats_a_member_is_not_looked_at, {
         end(&f);
 })
 
+/* Once for each spec, until it is another. */
+RIG_TEST(a_period_that_is_too_long_is_told_on_the_member, {
+        struct fleet f;
+
+        begin(r, &f);
+        add_member(&f, "member-1", "");
+        merge_and_settle(r, MEMBER, "{\"spec\":{\"heartbeatPeriodSeconds\":285}}");
+        assert_int_equal(told(r, "HeartbeatPeriodTooLong"), 0);
+        merge_and_settle(r, MEMBER, "{\"spec\":{\"heartbeatPeriodSeconds\":286}}");
+        report_member(&f, "member-1", "True");
+        assert_int_equal(told(r, "HeartbeatPeriodTooLong"), 1);
+        merge_and_settle(r, MEMBER, "{\"spec\":{\"heartbeatPeriodSeconds\":60}}");
+        assert_int_equal(told(r, "HeartbeatPeriodTooLong"), 1);
+        end(&f);
+})
+
 /* ---- leaving ---- */
 
 RIG_TEST(a_member_that_leaves_is_waited_for_and_told, {
@@ -214,6 +230,7 @@ int main(void)
                 cmocka_unit_test(another_identity_gets_the_rights_of_the_one_before),
                 cmocka_unit_test(silence_is_told_once_and_so_is_its_end),
                 cmocka_unit_test(between_its_heartbeats_a_member_is_not_looked_at),
+                cmocka_unit_test(a_period_that_is_too_long_is_told_on_the_member),
                 cmocka_unit_test(a_member_that_leaves_is_waited_for_and_told),
                 cmocka_unit_test(a_member_that_never_came_is_waited_for_by_nobody),
                 cmocka_unit_test(a_member_that_does_not_answer_is_removed_after_a_quarter_of_an_hour),

@@ -91,6 +91,7 @@ struct admission_answer {
         int code;            /* 200, 403, or what kept the rule from an answer: 400, 500 */
         const char *reason;  /* of the status: "Forbidden" with 403; may be NULL */
         const char *message; /* may be NULL */
+        const char *warning; /* shown to whoever asks, allowed or not; NULL = none */
         json_t *patch;       /* JSON patch, an array; NULL = none. The answer's, dropped with it */
 };
 

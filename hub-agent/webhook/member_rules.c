@@ -1,4 +1,5 @@
 /* MemberClusters: spec/membership-webhooks-charts.md 5.6. */
+#include "hub-agent/membership/membership.h"
 #include "hub-agent/webhook/rules.h"
 
 static void taint_faults(const struct taint *t, const char *text, struct faults *f)
@@ -31,6 +32,8 @@ static int check_taints(struct admission_call *c, const struct member_cluster *m
                 return error_no_memory(c->err);
         if (f.n)
                 return admission_deny_faults(c, "", &f);
+        if (member_period_fault(c->arena, m, &c->answer.warning) < 0)
+                return error_no_memory(c->err);
         return ADMISSION_ALLOW(c, "memberCluster has valid fields");
 }
 

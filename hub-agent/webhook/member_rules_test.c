@@ -46,6 +46,32 @@ static void taints_that_are_no_good_are_refused(void **state)
                 }
 }
 
+/* It is let in, as the definition allows it, and whoever asks is told. */
+static void a_period_that_leaves_a_member_unheard_between_two_heartbeats_is_warned_of(void **state)
+{
+        static const struct {
+                const char *object;
+                bool warns;
+        } rows[] = {
+                { MEMBER_MORE(""), false },
+                { MEMBER_MORE(",\"heartbeatPeriodSeconds\":285"), false },
+                { MEMBER_MORE(",\"heartbeatPeriodSeconds\":286"), true },
+                { MEMBER_MORE(",\"heartbeatPeriodSeconds\":600"), true },
+        };
+        AUTO_HUB struct hub *h = hub_new();
+
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+                json_t *warnings;
+
+                assert_true(ask(h, &(struct question){ MEMBER_PATH, "CREATE", .object = rows[i].object }));
+                warnings = doc_get_array(h->answer, "response.warnings");
+                assert_int_equal(json_array_size(warnings), rows[i].warns);
+                if (rows[i].warns)
+                        assert_non_null(strstr(json_string_value(json_array_get(warnings, 0)),
+                                               "MemberCluster m1: spec.heartbeatPeriodSeconds: "));
+        }
+}
+
 static void nothing_is_said_of_what_is_no_write(void **state)
 {
         AUTO_HUB struct hub *h = hub_new();
@@ -104,6 +130,7 @@ int main(void)
 {
         static const struct CMUnitTest tests[] = {
                 cmocka_unit_test(taints_that_are_no_good_are_refused),
+                cmocka_unit_test(a_period_that_leaves_a_member_unheard_between_two_heartbeats_is_warned_of),
                 cmocka_unit_test(nothing_is_said_of_what_is_no_write),
                 cmocka_unit_test(an_update_that_keeps_the_spec_is_let_in),
                 cmocka_unit_test(a_member_whose_services_are_exported_stays),

@@ -144,6 +144,11 @@ static int put_patch(json_t *response, const json_t *patch)
         return json_object_set_new(response, "patchType", json_string("JSONPatch"));
 }
 
+static int put_warning(json_t *response, const char *warning)
+{
+        return text_empty(warning) ? 0 : json_object_set_new(response, "warnings", json_pack("[s]", warning));
+}
+
 static int encode(const char *version, const char *uid, const struct admission_answer *a, json_t **ret,
                   struct error *err)
 {
@@ -151,7 +156,7 @@ static int encode(const char *version, const char *uid, const struct admission_a
                 json_pack("{s:s,s:b,s:o}", "uid", uid, "allowed", a->allowed, "status", status_of(a));
         json_t *review;
 
-        if (!response || put_patch(response, a->patch) < 0)
+        if (!response || put_patch(response, a->patch) < 0 || put_warning(response, a->warning) < 0)
                 return error_no_memory(err);
         review = json_pack("{s:s,s:s,s:O}", "apiVersion", version, "kind", REVIEW_KIND, "response", response);
         if (!review)
