@@ -5,6 +5,9 @@
 extern const struct page_view scheduling_page_view;
 static const struct page_view *const view = &scheduling_page_view;
 
+#define LOST /* the hub agent says so of who is silent */                                                    \
+        "{'type':'Healthy','status':'Unknown','reason':'MemberAgentHeartbeatLost','message':'',"             \
+        "'lastTransitionTime':'2025-12-31T20:03:00Z','observedGeneration':1}"
 #define TRUE(type)                                                                                           \
         "{'type':'" type "','status':'True','reason':'R','message':'','lastTransitionTime':"                 \
         "'2025-12-31T23:00:00Z','observedGeneration':1}"
@@ -19,9 +22,10 @@ static void put_member(struct scene *s, const struct member *m)
                   "{'metadata':{'name':'%s','uid':'m-%s','labels':{%s}},'spec':{%s'identity':{'kind':'User',"
                   "'name':'x'}},'status':{'properties':{'kubernetes-fleet.io/node-count':{'value':'%s',"
                   "'observationTime':'2026-01-01T00:00:00Z'}},'agentStatus':[{'type':'MemberAgent',"
-                  "'lastReceivedHeartbeat':'%s','conditions':[" TRUE("Joined") "," TRUE("Healthy") "]}]}}",
+                  "'lastReceivedHeartbeat':'%s','conditions':[" TRUE("Joined") ",%s]}]}}",
                   m->name, m->name, m->labels, m->spec, m->nodes,
-                  m->heard ? m->heard : "2025-12-31T23:59:30Z");
+                  m->heard ? m->heard : "2025-12-31T23:59:30Z",
+                  m->heard && strcmp(m->heard, "2025-12-31T23:54") < 0 ? LOST : TRUE("Healthy"));
 }
 
 #define PICK_ONE                                                                                             \
