@@ -265,12 +265,15 @@ static int doubt_silent_agents(struct building *b)
         return 0;
 }
 
-/* A heartbeat alone is copied when the one shown is older than asked for, or of a time that is yet to come: a
- * clock was set back since. */
+/* A heartbeat alone is copied when the one shown is older than asked for, or so old that the agent would look
+ * silent, or of a time that is yet to come: a clock was set back since. */
 static bool is_shown_well(const struct building *b, int64_t shown, int64_t reported)
 {
-        return shown != TIME_NONE && reported != TIME_NONE && shown <= b->in->now_ms &&
-               reported - shown < b->in->heartbeat_every_ms;
+        const struct member_status_input *in = b->in;
+
+        return shown != TIME_NONE && reported != TIME_NONE && shown <= in->now_ms &&
+               reported - shown < in->heartbeat_every_ms &&
+               (in->silence_ms <= 0 || in->now_ms - shown <= in->silence_ms);
 }
 
 static int copy_agents(struct building *b)

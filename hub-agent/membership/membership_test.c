@@ -235,6 +235,36 @@ static struct member_cluster *seen_at(struct arena *arena, const struct member_c
         return m;
 }
 
+/* A heartbeat that was too near to the last one to be shown counts all the same. */
+static void who_spoke_last_unshown_is_not_silent_yet(void **state)
+{
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        struct condition well = { .type = "Healthy", .status = "True", .reason = "Well" };
+        struct agent_status agent = { .type = "MemberAgent", .conditions = { &well, 1, true } };
+        struct internal_member_cluster_status status = { .agent_status = { &agent, 1, true } };
+        struct internal_member_cluster report = { .status = &status };
+        struct member_status_input in = {
+                .member = &member, .report = &report, .silence_ms = 60000, .heartbeat_every_ms = 5000
+        };
+        enum joined joined;
+        struct member_cluster *m;
+
+        agent.last_received_heartbeat = in.now_ms = 1000;
+        in.member = m = member_with_status(&arena, &in, &joined);
+        agent.last_received_heartbeat = in.now_ms = 3000;
+        in.member = m = member_with_status(&arena, &in, &joined);
+        assert_int_equal(m->status->agent_status.at[0].last_received_heartbeat, 1000);
+        in.now_ms = 61001;
+        in.member = m = member_with_status(&arena, &in, &joined);
+        assert_false(member_is_silent(m));
+        assert_int_equal(m->status->agent_status.at[0].last_received_heartbeat, 3000);
+        assert_int_equal(member_silent_in_ms(m, 60000, 61001), 1999);
+        in.now_ms = 63001;
+        m = member_with_status(&arena, &in, &joined);
+        assert_true(member_is_silent(m));
+        assert_string_equal(healthy_of(m)->message, "no heartbeat since 1970-01-01T00:00:03Z");
+}
+
 static void who_is_silent_is_not_called_healthy_until_it_is_heard_of_again(void **state)
 {
         AUTO_ARENA struct arena arena = ARENA_INIT;
@@ -405,6 +435,7 @@ int main(void)
                 cmocka_unit_test(a_lost_owner_comes_back_and_other_owners_stay),
                 cmocka_unit_test(a_report_of_thousands_is_cut_and_told),
                 cmocka_unit_test(with_networking_agents_all_three_have_to_join_and_to_leave),
+                cmocka_unit_test(who_spoke_last_unshown_is_not_silent_yet),
                 cmocka_unit_test(who_is_silent_is_not_called_healthy_until_it_is_heard_of_again),
                 cmocka_unit_test(a_refusal_stands_on_the_member_until_it_can_join),
                 cmocka_unit_test(networking_agents_have_their_group_and_others_do_not),
