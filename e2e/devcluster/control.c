@@ -57,7 +57,7 @@ static int show_requests(struct request *rq)
 
 static int reset_requests(struct request *rq)
 {
-        map_clear(&rq->cluster->request_counts);
+        count_reset(rq->cluster);
         return succeed(rq);
 }
 

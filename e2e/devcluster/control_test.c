@@ -37,6 +37,8 @@ RIG_TEST(requests_are_counted_by_verb_and_resource_until_reset, {
         assert_int_equal(rig_post(r, "/devcluster/requests/reset", ""), 200);
         assert_int_equal(rig_get(r, "/devcluster/requests"), 200);
         assert_int_equal(json_array_size(doc_get_array(r->answer, "items")), 0);
+        assert_int_equal(rig_get(r, CM), 200); /* a path that was counted before */
+        assert_int_equal(count_of(r, "list", "configmaps"), 1);
 })
 
 static int64_t available(struct rig *r)

@@ -71,11 +71,14 @@ int devcluster_requests(struct devcluster *d, const char *cluster, struct arena 
         return 0;
 }
 
+void count_reset(struct cluster *c)
+{
+        map_clear(&c->request_counts);
+        c->counts_version++;
+}
+
 void devcluster_reset_requests(struct devcluster *d)
 {
-        map_for_each(api_store_clusters(d->store), e) {
-                struct cluster *c = e->value;
-                map_clear(&c->request_counts);
-                c->counts_version++;
-        }
+        map_for_each(api_store_clusters(d->store), e)
+                count_reset(e->value);
 }

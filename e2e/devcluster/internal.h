@@ -48,3 +48,4 @@ void pki_close(struct devcluster *d);
 /* ---- count.c ---- */
 void count_request(struct request *rq);
 void count_free(struct cluster *c);
+void count_reset(struct cluster *c); /* counters that a route has found are found anew */
