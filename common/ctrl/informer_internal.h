@@ -54,7 +54,7 @@ struct informer {
         struct parts parts;
         bool server_went_back; /* the relist's version is older than what we have seen: take all it says */
         int problem_code;
-        char problem[256];
+        char problem[ERROR_TEXT_MAX]; /* whole: a path with its query is long */
 };
 
 /* ---- kept.c ---- */
