@@ -113,6 +113,18 @@ static bool has_event(struct rig *r, const char *reason, const char *type)
         return false;
 }
 
+/* It is queued when the status has been written, and comes a while after it. */
+static void wait_for_event(struct rig *r, const char *reason, const char *type)
+{
+        int64_t begin = loop_now_ms(r->loop);
+
+        while (!has_event(r, reason, type)) {
+                if (loop_now_ms(r->loop) - begin > 10000)
+                        fail_msg("there is no %s event %s", type, reason);
+                assert_int_equal(fiber_sleep(r->loop, 10), 0);
+        }
+}
+
 #define PRICES "'prices.yaml':'regions: { west: { small: 0.2, large: 0.6 } }'"
 static const struct property_settings azure = {
         .azure = true, .costs = true, .price_ns = "default", .prices = "prices"
@@ -140,7 +152,7 @@ static void costs_body(struct rig *r)
                             "The property provider has started successfully");
         assert_string_equal(message(r, "ClusterPropertyCollectionSucceeded"),
                             "The property provider has returned the latest cluster properties");
-        assert_true(has_event(r, "Started", "Normal"));
+        wait_for_event(r, "Started", "Normal");
         merge(r, MEMBER, MAPS "/prices",
               "{'data':{'prices.yaml':'regions: { west: { small: 1, large: 1 } }'}}");
         wait_for_property(r, "kubernetes.azure.com/per-cpu-core-cost", "0.250");
@@ -182,7 +194,7 @@ static void failed_body(struct rig *r)
         wait_for(r, HUB, IMCS "/m1", "type=ClusterPropertyProviderStarted", "FailedToStart");
         assert_non_null(strstr(message(r, "ClusterPropertyProviderStarted"),
                                "Failed to start the property provider: no node says its region"));
-        assert_true(has_event(r, "FailedToStart", "Warning"));
+        wait_for_event(r, "FailedToStart", "Warning");
         assert_string_equal(property(r, "kubernetes-fleet.io/node-count"), "0");
         assert_null(message(r, "ClusterPropertyCollectionSucceeded"));
         put_node(r, "n1", "small");
@@ -209,7 +221,7 @@ static void late_body(struct rig *r)
         assert_in_range(waited, 8000, 22000);
         assert_string_equal(message(r, "ClusterPropertyProviderStarted"),
                             "The property provider does not start up in time");
-        assert_true(has_event(r, "TimedOut", "Warning"));
+        wait_for_event(r, "TimedOut", "Warning");
         assert_string_equal(property(r, "kubernetes-fleet.io/node-count"), "1"); /* the built-in path */
         assert_null(property(r, "kubernetes.azure.com/vm-sizes/small/count"));
         s.way.on = false;
@@ -237,7 +249,7 @@ static void silent_body(struct rig *r)
         wait_for(r, HUB, IMCS "/m1", "type=ClusterPropertyCollectionSucceeded", "TimedOut");
         assert_string_equal(message(r, "ClusterPropertyCollectionSucceeded"),
                             "The property provider does not respond in time");
-        assert_true(has_event(r, "TimedOut", "Warning"));
+        wait_for_event(r, "TimedOut", "Warning");
         assert_string_equal(property(r, "kubernetes.azure.com/per-cpu-core-cost"), "0.050"); /* kept */
         s.way.on = false;
         wait_for_property(r, "kubernetes.azure.com/per-cpu-core-cost", "0.250");
