@@ -39,6 +39,8 @@ struct member_agent {
         struct informer *works, *clusters; /* hub side, projections */
         struct informer *applied_works;    /* member side */
         struct applied_watch *applied;     /* metadata watches of the kinds in the inventory */
+        int64_t follows_since_ms;          /* loop: those of the state file were begun */
+        struct waitq turned;               /* woken when one of them has its list, or a problem */
         struct sets *sets;                 /* ClusterObjectSets */
         struct property_set *properties;   /* what the hub is told of this cluster */
         struct token_renewal *token;       /* of the hub; NULL = not renewed by us */

@@ -172,6 +172,11 @@ static void on_changed(void *ctx, const char *holder, const struct object *now)
                 agent_enqueue_work(ctx, holder, QUEUE_NORMAL);
 }
 
+static void on_watch_turned(void *ctx)
+{
+        waitq_wake_all(&((struct member_agent *)ctx)->turned);
+}
+
 /* ---- parts ---- */
 
 static int open_store(struct member_agent *a, struct error *err)
@@ -234,9 +239,12 @@ static int follow_hub(struct member_agent *a, struct error *err)
 static int follow_member(struct member_agent *a, struct error *err)
 {
         struct informer_options applied_works = { .kind = &applied_work_kind, .interns = a->interns };
-        struct applied_watch_options applied = {
-                .kube = &a->member, .store = a->store, .log = a->log, .changed = on_changed, .ctx = a
-        };
+        struct applied_watch_options applied = { .kube = &a->member,
+                                                 .store = a->store,
+                                                 .log = a->log,
+                                                 .changed = on_changed,
+                                                 .turned = on_watch_turned,
+                                                 .ctx = a };
 
         TRY(manager_add_informer(a->manager, &applied_works, &a->applied_works));
         manager_await_informer(a->manager, a->applied_works);
@@ -247,6 +255,7 @@ static int follow_member(struct member_agent *a, struct error *err)
             !(a->properties =
                       property_set_new(&a->member, a->group, &a->options->properties, a->metrics, err)))
                 return err->code;
+        a->follows_since_ms = loop_now_ms(a->loop);
         TRY(applied_watch_reconcile(a->applied, err));
         return sets_start(a, err);
 }

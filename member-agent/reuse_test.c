@@ -1,5 +1,5 @@
 /* What is known of an object is not asked again; what may have changed is. spec/member-agent.md 2.4. */
-#include "member-agent/member_agent_test.h"
+#include "member-agent/disk_test.h"
 
 /* What the agent asks about the object a, watches aside, and which watches it has to do without. */
 struct looks {
@@ -192,6 +192,82 @@ static void while_its_kind_is_not_watched_an_object_is_looked_at(void **state)
         rig_run(deaf_body);
 }
 
+/* ---- started again ---- */
+
+struct late_list {
+        int64_t takes_ms; /* that of the ConfigMaps */
+        bool refused;
+        size_t n;
+};
+
+static bool is_list(const struct http_request *rq)
+{
+        return text_equal(rq->endpoint->base_url, MEMBER) &&
+               text_starts_with(rq->path, "/api/v1/configmaps?limit=");
+}
+
+static int64_t delay_list(void *ctx, const struct http_request *rq, bool answer)
+{
+        struct late_list *list = ctx;
+
+        list->n += is_list(rq) && answer;
+        return is_list(rq) && answer ? list->takes_ms : 0;
+}
+
+static int refuse_list(void *ctx, const struct http_request *rq)
+{
+        return is_list(rq) && ((struct late_list *)ctx)->refused ? 403 : 0;
+}
+
+/* An agent with a and b at rest ends and starts again on its state file, with such a list. Returns what it
+ * has read of the two within a time. */
+static uint64_t reads_of_restarted(struct rig *r, struct late_list *list, int64_t within_ms)
+{
+        const struct loopback_faults faults = { .ctx = list, .fate = refuse_list, .delay = delay_list };
+        struct sim_disk *disk = sim_disk_new(r->loop);
+        struct agent a;
+        uint64_t before;
+        uint64_t n;
+
+        prepare_clusters(r);
+        invite(r);
+        start_on(&a, r, disk);
+        place(r, "w", "", CONFIG_MAP("a", "1") "," CONFIG_MAP("b", "1"));
+        wait_for(r, HUB, WORKS "/w", "type=Available", "AllManifestsAvailable");
+        wait_ms(r, 5000);
+        stop(&a);
+        before = requests(r, "m1", "get", "configmaps");
+        start_on(&a, r, disk);
+        meet(&a, &faults);
+        wait_ms(r, within_ms);
+        n = requests(r, "m1", "get", "configmaps") - before;
+        stop(&a);
+        sim_disk_free(disk);
+        return n;
+}
+
+RIG_TEST(a_restarted_agent_reads_nothing_that_its_watches_will_tell, {
+        struct late_list list = { .takes_ms = 1000 };
+        assert_int_equal(reads_of_restarted(r, &list, 10000), 0);
+        assert_int_equal(list.n, 1);
+})
+
+RIG_TEST(a_restarted_agent_waits_two_seconds_for_a_list, {
+        struct late_list list = { .takes_ms = 60000 };
+        assert_int_equal(reads_of_restarted(r, &list, 1900), 0);
+        assert_int_equal(list.n, 1);
+})
+
+RIG_TEST(a_restarted_agent_waits_no_longer_for_a_list, {
+        struct late_list list = { .takes_ms = 60000 };
+        assert_in_range(reads_of_restarted(r, &list, 2100), 2, 4); /* in one pass, or in the next, too */
+})
+
+RIG_TEST(a_restarted_agent_does_not_wait_for_a_list_that_is_refused, {
+        struct late_list list = { .refused = true };
+        assert_in_range(reads_of_restarted(r, &list, 100), 2, 4);
+})
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -201,6 +277,10 @@ int main(void)
                 cmocka_unit_test(what_was_seen_a_quarter_of_an_hour_ago_is_looked_at),
                 cmocka_unit_test(what_was_seen_in_the_future_is_looked_at),
                 cmocka_unit_test(while_its_kind_is_not_watched_an_object_is_looked_at),
+                cmocka_unit_test(a_restarted_agent_reads_nothing_that_its_watches_will_tell),
+                cmocka_unit_test(a_restarted_agent_waits_two_seconds_for_a_list),
+                cmocka_unit_test(a_restarted_agent_waits_no_longer_for_a_list),
+                cmocka_unit_test(a_restarted_agent_does_not_wait_for_a_list_that_is_refused),
         };
 
         if (getenv("AGENT_TEST"))

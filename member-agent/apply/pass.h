@@ -64,8 +64,9 @@ int pass_load_rows(struct pass *p, struct error *err);
 const struct row *pass_row(const struct pass *p, const struct manifest *m);
 /* Another strategy, or other ignore rules, another number. */
 unsigned pass_strategy_number(const struct pass *p, const struct manifest *m);
-/* What need not be looked at again gets the results of the last time. */
-void pass_reuse_results(struct pass *p);
+/* What need not be looked at again gets the results of the last time. Soon after the agent's start it waits
+ * for lists of its watches: may park. */
+int pass_reuse_results(struct pass *p, struct error *err);
 void pass_reuse_row(struct manifest *m, const struct row *row);
 /* A row as it is before anything is known of the object. */
 struct row pass_new_row(const struct pass *p, const struct manifest *m);

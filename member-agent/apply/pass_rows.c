@@ -4,6 +4,8 @@
 #include "member-agent/watch/applied.h"
 #include "proto/names.h"
 
+#define FIRST_LISTS_MS 2000 /* so long after the start passes wait for them */
+
 const struct row *pass_row(const struct pass *p, const struct manifest *m)
 {
         return m->key ? map_get(p->row_index, m->key) : NULL;
@@ -27,15 +29,21 @@ static bool is_told_in_full(const struct row *row)
                !(row->availability == AVAILABILITY_NOT_YET && text_equal(row->group, GROUP_OLM));
 }
 
-/* The watch says that the object is as we left it, and neither manifest nor strategy changed: the results
- * stand. What was only compared was not applied. */
-static bool may_reuse(const struct pass *p, const struct manifest *m, const struct row *row)
+/* Neither manifest nor strategy changed, and by the row the object is as we left it. What was only compared
+ * was not applied. */
+static bool is_as_left(const struct pass *p, const struct manifest *m, const struct row *row)
 {
         return row && row->state == ROW_APPLIED && result_is_applied(row->result) &&
                text_equal(row->hash, m->hash) && row->strategy == pass_strategy_number(p, m) &&
                text_equal(row->handled, row->seen) && row->first_drift_ms == TIME_NONE &&
                is_told_in_full(row) && !p->mirror && p->now_ms - row->checked_ms < WHOLE_LOOK_MS &&
-               p->now_ms >= row->checked_ms &&
+               p->now_ms >= row->checked_ms;
+}
+
+/* The watch says so, too: the results stand. */
+static bool may_reuse(const struct pass *p, const struct manifest *m, const struct row *row)
+{
+        return is_as_left(p, m, row) &&
                applied_watch_current(p->agent->applied, m->group, m->resource.plural);
 }
 
@@ -49,8 +57,38 @@ void pass_reuse_row(struct manifest *m, const struct row *row)
         m->live_generation = row->live_generation;
 }
 
-void pass_reuse_results(struct pass *p)
+/* What would have to be read only because a list is on the way. */
+static bool waits_for_list(const struct pass *p)
 {
+        for (size_t i = 0; i < p->n; i++) {
+                const struct manifest *m = &p->manifests[i];
+
+                if (m->result == RESULT_NONE && is_as_left(p, m, pass_row(p, m)) &&
+                    applied_watch_lists(p->agent->applied, m->group, m->resource.plural))
+                        return true;
+        }
+        return false;
+}
+
+/* After a restart all Works come at once, as all lists do: two requests for each kind then say what otherwise
+ * takes one for each object. They may also say that rows are not what they were. */
+static int await_lists(struct pass *p, struct error *err)
+{
+        struct member_agent *a = p->agent;
+        int64_t until = a->follows_since_ms + FIRST_LISTS_MS;
+        bool waited = false;
+
+        while (loop_now_ms(a->loop) < until && waits_for_list(p)) {
+                if (waitq_wait(a->loop, &a->turned, until) == ERR_CANCELLED)
+                        return error_set(err, ERR_CANCELLED, "cancelled");
+                waited = true;
+        }
+        return waited ? pass_load_rows(p, err) : 0;
+}
+
+int pass_reuse_results(struct pass *p, struct error *err)
+{
+        TRY(await_lists(p, err));
         for (size_t i = 0; i < p->n; i++) {
                 struct manifest *m = &p->manifests[i];
                 const struct row *row = m->result == RESULT_NONE ? pass_row(p, m) : NULL;
@@ -59,6 +97,7 @@ void pass_reuse_results(struct pass *p)
                         continue;
                 pass_reuse_row(m, row);
         }
+        return 0;
 }
 
 /* ---- writing ---- */

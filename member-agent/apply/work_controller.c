@@ -74,7 +74,7 @@ static bool has_its_rows(const struct pass *p)
 /* From what is wanted to what is there. *ret_left: what had to go and did not yet. */
 static int bring_in_line(struct pass *p, struct work_memory *memory, size_t *ret_left, struct error *err)
 {
-        pass_reuse_results(p);
+        TRY(pass_reuse_results(p, err));
         TRY(pass_plan_rows(p, err));
         memory->planned = has_its_rows(p);
         p->agent->all_planned &= memory->planned;

@@ -153,6 +153,14 @@ static void on_end(void *ctx)
         f->listing = false;
 }
 
+static void on_turn(void *ctx)
+{
+        const struct applied_watch *w = ((struct followed *)ctx)->owner;
+
+        if (w->o.turned)
+                w->o.turned(w->o.ctx);
+}
+
 /* ---- life ---- */
 
 static void followed_free(struct followed *f)
@@ -203,6 +211,7 @@ static struct followed *follow(struct applied_watch *w, const struct kube_resour
                                       .begin = on_begin,
                                       .object = on_object,
                                       .end = on_end,
+                                      .turned = on_turn,
                                       .ctx = f };
 
         if (!f) {
@@ -273,13 +282,26 @@ int applied_watch_reconcile(struct applied_watch *w, struct error *err)
         }
 }
 
-bool applied_watch_current(const struct applied_watch *w, const char *group, const char *plural)
+static const struct follower *find_follower(const struct applied_watch *w, const char *group,
+                                            const char *plural)
 {
         struct arena arena AUTO_ARENA = ARENA_INIT;
         const char *key = resource_key(&arena, group, plural);
         const struct followed *f = key ? map_get(&w->followed, key) : NULL;
 
-        return f && follower_current(f->follower);
+        return f ? f->follower : NULL;
+}
+
+bool applied_watch_current(const struct applied_watch *w, const char *group, const char *plural)
+{
+        const struct follower *f = find_follower(w, group, plural);
+        return f && follower_current(f);
+}
+
+bool applied_watch_lists(const struct applied_watch *w, const char *group, const char *plural)
+{
+        const struct follower *f = find_follower(w, group, plural);
+        return f && !follower_current(f) && !*follower_problem(f);
 }
 
 size_t applied_watch_count(const struct applied_watch *w)

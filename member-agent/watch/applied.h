@@ -15,6 +15,8 @@ struct applied_watch_options {
         /* A row's Work or set, and the object's metadata as they are now; NULL if it is gone. Must not park.
          */
         void (*changed)(void *ctx, const char *holder, const struct object *now);
+        /* applied_watch_current() or applied_watch_lists() says something else now. Must not park. */
+        void (*turned)(void *ctx);
         void *ctx;
 };
 struct applied_watch *applied_watch_new(struct fiber_group *group, const struct applied_watch_options *o,
@@ -26,6 +28,8 @@ int applied_watch_want(struct applied_watch *w, const struct kube_resource *reso
 int applied_watch_reconcile(struct applied_watch *w, struct error *err);
 /* The watch of this resource is complete and open: the inventory's `seen` is current. */
 bool applied_watch_current(const struct applied_watch *w, const char *group, const char *plural);
+/* It is followed and neither current nor failed yet: a list is on the way, which will tell. */
+bool applied_watch_lists(const struct applied_watch *w, const char *group, const char *plural);
 size_t applied_watch_count(const struct applied_watch *w);
 
 #define SEEN_GONE "gone" /* instead of a resourceVersion: the object does not exist */

@@ -135,6 +135,12 @@ static int watch_path(struct follower *r, struct buf *path)
         return path->failed;
 }
 
+static void tell_turn(struct follower *r)
+{
+        if (r->o.turned)
+                r->o.turned(r->o.ctx);
+}
+
 static int watch(struct follower *r, struct error *err)
 {
         struct buf path AUTO_BUF;
@@ -149,6 +155,7 @@ static int watch(struct follower *r, struct error *err)
         TRY(kube_watch_open(r->o.kube, &w, &s, err));
         r->current = true;
         error_clear(&r->problem);
+        tell_turn(r);
         result = read_stream(r, s, err);
         http_stream_close(s);
         return result;
@@ -219,6 +226,7 @@ static void follower_fiber(void *ctx)
                 r->problem = err;
                 if (result == ERR_CANCELLED)
                         return;
+                tell_turn(r);
                 if (result == 0 || loop_now_ms(r->loop) - begin > RETRY_LAST_MS || past_is_over)
                         wait = RETRY_FIRST_MS;
                 if (kube_connection_pause(r->o.kube,

@@ -18,6 +18,8 @@ struct follower_options {
         void (*begin)(void *ctx);
         void (*object)(void *ctx, const struct object *o, bool deleted);
         void (*end)(void *ctx);
+        /* follower_current() or follower_problem() says something else now. May be NULL. */
+        void (*turned)(void *ctx);
         void *ctx;
 };
 
