@@ -14,10 +14,27 @@ void given_by_binding(struct given *g, const char *placement, const struct objec
                            index_in_name(spec->resource_snapshot_name, placement, SUFFIX_RESOURCE_SNAPSHOT));
 }
 
+static bool name_the_same(const struct binding *a, const struct binding *b)
+{
+        return a->spec && b->spec &&
+               text_equal(a->spec->scheduling_policy_snapshot_name,
+                          b->spec->scheduling_policy_snapshot_name) &&
+               text_equal(a->spec->resource_snapshot_name, b->spec->resource_snapshot_name);
+}
+
+/* Nearly all name what the one before them named. */
 void given_by_bindings(struct given *g, const char *placement, const struct object_list *bindings)
 {
-        for (size_t i = 0; i < bindings->n; i++)
-                given_by_binding(g, placement, bindings->at[i]);
+        const struct binding *counted = NULL;
+
+        for (size_t i = 0; i < bindings->n; i++) {
+                const struct binding *b = (const struct binding *)bindings->at[i];
+
+                if (is_deleting(&b->object) || (counted && name_the_same(counted, b)))
+                        continue;
+                given_by_binding(g, placement, &b->object);
+                counted = b;
+        }
 }
 
 void given_by_work(struct given *g, const struct object *placement, const struct object *work)

@@ -81,6 +81,41 @@ static void bindings_tell_what_was_given(void **state)
         }
 }
 
+/* Many name the same: what one of them names that the others do not counts, wherever it stands. */
+static void of_many_bindings_the_highest_is_told(void **state)
+{
+        static const char *const named[][3] = {
+                /* policy, resources, deleted at */
+                { "web-1", "web-5-snapshot", "" },
+                { "web-1", "web-7-snapshot", "" },
+                { "web-9", "web-9-snapshot", ",\"deletionTimestamp\":\"2026-01-01T00:00:00Z\"" },
+                { "web-1", "web-5-snapshot", "" },
+                { "web-3", "web-5-snapshot", ",\"deletionTimestamp\":\"2026-01-01T00:00:00Z\"" },
+                { "web-3", "web-5-snapshot", "" },
+                { "web-2", "", "" },
+        };
+        enum { N = ARRAY_LEN(named) };
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        const struct object *at[2 * N];
+
+        for (size_t i = 0; i < N; i++) {
+                char json[512];
+
+                snprintf(json, sizeof(json),
+                         "{\"metadata\":{\"name\":\"b\"%s},\"spec\":{\"schedulingPolicySnapshotName\":\"%s\","
+                         "\"resourceSnapshotName\":\"%s\",\"state\":\"Bound\",\"targetCluster\":\"c\"}}",
+                         named[i][2], named[i][0], named[i][1]);
+                at[i] = at[N + i] = parse(&arena, &cluster_resource_binding_kind, json);
+        }
+        for (size_t i = 0; i < N; i++) {
+                struct given g = NONE_GIVEN;
+
+                given_by_bindings(&g, "web", &(struct object_list){ at + i, N });
+                assert_int_equal(g.policies, 3);
+                assert_int_equal(g.resources, 7);
+        }
+}
+
 static void works_tell_what_was_given(void **state)
 {
         static const struct {
@@ -115,6 +150,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(a_name_tells_its_index_if_it_is_one_of_the_owners),
                 cmocka_unit_test(bindings_tell_what_was_given),
+                cmocka_unit_test(of_many_bindings_the_highest_is_told),
                 cmocka_unit_test(works_tell_what_was_given),
         };
 

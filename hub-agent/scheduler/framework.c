@@ -23,6 +23,17 @@ struct candidate *candidate_find(const struct cycle *c, const char *cluster)
         return NULL;
 }
 
+struct candidate *candidate_find_next(const struct cycle *c, const char *cluster, size_t *at)
+{
+        struct candidate *k = *at < c->n ? &c->candidates[*at] : NULL;
+
+        if (!k || !text_equal(k->cluster->object.meta.name, cluster))
+                k = candidate_find(c, cluster);
+        if (k)
+                *at = (size_t)(k - c->candidates) + 1;
+        return k;
+}
+
 bool candidate_is_open(const struct candidate *k)
 {
         return !k->filtered && !k->taken;

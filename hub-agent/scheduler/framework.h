@@ -51,7 +51,10 @@ int framework_filter(struct cycle *c);
 int framework_begin_scores(struct cycle *c);
 int framework_score(struct cycle *c, struct candidate *k);
 struct candidate *candidate_find(const struct cycle *c, const char *cluster); /* NULL = none */
-bool candidate_is_open(const struct candidate *k);                            /* neither filtered nor taken */
+/* The same, for who asks in about the order of the names, as bindings come: looks at *at first, and leaves
+ * the place after what it found there. Begin with 0. */
+struct candidate *candidate_find_next(const struct cycle *c, const char *cluster, size_t *at);
+bool candidate_is_open(const struct candidate *k); /* neither filtered nor taken */
 
 /* What a property's name stands for (spec 11.1.1). */
 enum property_kind {

@@ -1,5 +1,4 @@
 /* The scheduling cycle. spec/scheduler.md 6, 8-10, 13. */
-#include <stddef.h>
 #include <stdlib.h>
 
 #include "common/base/digest.h"
@@ -21,10 +20,9 @@ static const char *state_of(const struct binding *b)
         return b->spec ? or_empty(b->spec->state) : "";
 }
 
-static struct binding_refs *class_of(struct cycle *c, struct classes *k, const struct binding *b)
+static struct binding_refs *class_of(const struct cycle *c, struct classes *k, const struct binding *b,
+                                     const struct candidate *target)
 {
-        const struct candidate *target = candidate_find(c, target_of(b));
-
         if (is_deleting(&b->object))
                 return &k->deleting;
         if (text_equal(state_of(b), BINDING_UNSCHEDULED))
@@ -50,41 +48,45 @@ static void refs_push(struct binding_refs *r, const struct binding *b)
         r->at[r->n++] = b;
 }
 
-/* Notes on their clusters who holds these; bindings come in order of their names. */
-static void note_holders(struct cycle *c, const struct binding_refs *r, size_t member)
+static void note_first(const struct binding **noted, const struct binding *b)
 {
-        for (size_t i = 0; i < r->n; i++) {
-                struct candidate *k = candidate_find(c, target_of(r->at[i]));
-                const struct binding **noted =
-                        k ? (const struct binding **)(void *)((char *)k + member) : NULL;
+        if (!*noted)
+                *noted = b;
+}
 
-                if (noted && !*noted)
-                        *noted = r->at[i];
-        }
+/* Notes on its cluster who holds it; bindings come in order of their names. */
+static void note_holder(struct candidate *target, const struct classes *k, const struct binding_refs *class,
+                        const struct binding *b)
+{
+        if (class == &k->obsolete)
+                note_first(&target->obsolete, b);
+        else if (class == &k->unscheduled)
+                note_first(&target->unscheduled, b);
+        else if (class == &k->deleting)
+                note_first(&target->deleting, b);
+        else if (class == &k->scheduled || class == &k->bound)
+                target->taken = true;
 }
 
 static int classify(struct cycle *c, struct classes *k)
 {
         struct binding_refs *all[] = { &k->deleting, &k->unscheduled, &k->dangling,
                                        &k->obsolete, &k->scheduled,   &k->bound };
+        size_t at = 0;
 
         *k = (struct classes){ 0 };
         for (size_t i = 0; i < ARRAY_LEN(all); i++)
                 TRY(refs_init(c, all[i]));
         for (size_t i = 0; i < c->in->bindings.n; i++) {
                 const struct binding *b = (const struct binding *)c->in->bindings.at[i];
-                struct binding_refs *r = class_of(c, k, b);
+                struct candidate *target = candidate_find_next(c, target_of(b), &at);
+                struct binding_refs *r = class_of(c, k, b, target);
 
                 if (r)
                         refs_push(r, b);
+                if (target)
+                        note_holder(target, k, r, b);
         }
-        note_holders(c, &k->obsolete, offsetof(struct candidate, obsolete));
-        note_holders(c, &k->unscheduled, offsetof(struct candidate, unscheduled));
-        note_holders(c, &k->deleting, offsetof(struct candidate, deleting));
-        for (size_t i = 0; i < k->scheduled.n; i++)
-                candidate_find(c, target_of(k->scheduled.at[i]))->taken = true;
-        for (size_t i = 0; i < k->bound.n; i++)
-                candidate_find(c, target_of(k->bound.at[i]))->taken = true;
         return 0;
 }
 
@@ -202,8 +204,10 @@ static int plan_pick(struct cycle *c, struct candidate *picked, bool scored, str
 
 static void plan_unschedule_rest(struct cycle *c, const struct classes *k, struct schedule_plan *p)
 {
+        size_t at = 0;
+
         for (size_t i = 0; i < k->obsolete.n; i++) {
-                const struct candidate *on = candidate_find(c, target_of(k->obsolete.at[i]));
+                const struct candidate *on = candidate_find_next(c, target_of(k->obsolete.at[i]), &at);
 
                 if (!on->picked || on->obsolete != k->obsolete.at[i])
                         refs_push(&p->unschedule, k->obsolete.at[i]);
