@@ -16,6 +16,7 @@ struct stowed *object_stow(const struct object *o, const char *key, const struct
 enum stowed_part {
         STOWED_WHOLE,
         STOWED_WITHOUT_DETAIL, /* lists that are FIELD_DETAIL are absent, and cost nothing */
+        STOWED_WITHOUT_STATUS, /* so are those, and the status too, which costs only its place */
 };
 /* As it was: a block with one reference, the caller's. It has the kind and the table that it was stowed with.
  * NULL on no memory. */

@@ -97,6 +97,25 @@ static void details_are_left_out_where_they_are_not_wanted(void **state)
         assert_int_equal(mem_live_count(), 1); /* the buffer */
 }
 
+/* What is before it is as it was, the list that counts as detail included in what is left out. */
+static void the_status_is_left_out_where_it_is_not_wanted(void **state)
+{
+        const struct kind *kind = &cluster_resource_placement_kind;
+        AUTO_BUF struct buf scratch;
+        struct object *o;
+        buf_init(&scratch, LIMIT_OBJECT_BYTES);
+        assert_int_equal(object_decode(kind, slice_of(placement_text), DECODE_FULL, NULL, &o, NULL), 0);
+        struct stowed *p = object_stow(o, KEY, NULL, &scratch);
+        struct object *less = object_unstow(p, kind, NULL, STOWED_WITHOUT_STATUS);
+        assert_null(((struct placement *)less)->status);
+        ((struct placement *)o)->status = NULL;
+        assert_same(o, less, 0);
+        stowed_free(p);
+        object_unref(o);
+        object_unref(less);
+        assert_int_equal(mem_live_count(), 1); /* the buffer */
+}
+
 /* Times and texts are told by those before them: what comes behind details must not need them. */
 struct thing {
         struct object object;
@@ -287,6 +306,7 @@ int main(void)
                 cmocka_unit_test(every_kind_survives_stowing),
                 cmocka_unit_test(what_is_in_the_table_survives_too),
                 cmocka_unit_test(details_are_left_out_where_they_are_not_wanted),
+                cmocka_unit_test(the_status_is_left_out_where_it_is_not_wanted),
                 cmocka_unit_test(what_comes_behind_details_does_not_need_them),
                 cmocka_unit_test(texts_of_all_sorts_come_back_as_they_were),
                 cmocka_unit_test(times_and_numbers_at_their_ends_come_back),

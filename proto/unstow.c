@@ -2,6 +2,7 @@
  * them. What is read is our own, from the heap: only its end is checked. */
 #include "common/base/digits.h"
 #include "common/base/memory.h"
+#include "common/base/text.h"
 #include "proto/stowed_internal.h"
 
 struct unstower {
@@ -167,7 +168,7 @@ static void take_detail(struct unstower *u, const struct field *f, struct any_li
         uint32_t length;
         memcpy(&length, u->from, DETAIL_LENGTH);
         u->from += DETAIL_LENGTH;
-        if (u->part == STOWED_WITHOUT_DETAIL) {
+        if (u->part != STOWED_WHOLE) {
                 u->from += length;
                 return;
         }
@@ -243,12 +244,12 @@ static void take_value(struct unstower *u, const struct field *f, void *at)
         }
 }
 
-/* Into a struct of zeros. */
-static void take_fields(struct unstower *u, const struct type *t, void *at)
+/* Into a struct of zeros; of the fields the first `n`. */
+static void take_first_fields(struct unstower *u, const struct type *t, size_t n, void *at)
 {
         const unsigned char *bits = u->from;
         u->from += bits_bytes(t);
-        for (size_t i = 0; i < t->n_fields; i++) {
+        for (size_t i = 0; i < n; i++) {
                 const struct field *f = &t->fields[i];
                 if (bits[i / 8] >> i % 8 & 1)
                         take_value(u, f, (char *)at + f->offset);
@@ -257,13 +258,25 @@ static void take_fields(struct unstower *u, const struct type *t, void *at)
         }
 }
 
+static void take_fields(struct unstower *u, const struct type *t, void *at)
+{
+        take_first_fields(u, t, t->n_fields, at);
+}
+
 /* ---- the whole ---- */
+
+/* What comes before the status: a kind's fields are in order of their names, and behind it comes nothing. */
+static size_t fields_wanted(const struct unstower *u, const struct type *root)
+{
+        size_t n = root->n_fields;
+        return n - (u->part == STOWED_WITHOUT_STATUS && n && text_equal(root->fields[n - 1].name, "status"));
+}
 
 static void take_object(struct unstower *u, const struct kind *kind, struct object *o)
 {
         struct meta_wire meta = { 0 };
         take_fields(u, &meta_wire_type, &meta);
-        take_fields(u, kind->root, o);
+        take_first_fields(u, kind->root, fields_wanted(u, kind->root), o);
         o->kind = kind;
         o->refs = 1;
         ASSERT(meta_from_wire(&meta, &o->meta, NULL) == 0); /* it was no more before it was stowed */
@@ -300,6 +313,8 @@ struct object *object_unstow(const struct stowed *p, const struct kind *kind,
         struct object *o = take_struct(&u, kind->root->size);
         take_object(&u, kind, o);
         o->block_size = (uint32_t)total;
+        if (part == STOWED_WITHOUT_STATUS)
+                return o;
         ASSERT(u.structs == block + structs && u.texts == block + total);
         ASSERT(u.from == (const unsigned char *)p + p->bytes);
         return o;

@@ -204,6 +204,9 @@ int cache_has(struct reconcile *rc, const struct kind *kind, const char *ns, con
 /* Of all namespaces. */
 int cache_by_index(struct reconcile *rc, const struct kind *kind, const char *index, const char *value,
                    struct object_list *ret);
+/* So too, for who reads no status: informer_by_index_without_status(). */
+int cache_by_index_without_status(struct reconcile *rc, const struct kind *kind, const char *index,
+                                  const char *value, struct object_list *ret);
 int cache_list(struct reconcile *rc, const struct kind *kind, struct object_list *ret);
 /* informer_for_each(): for kinds of which there may be very many. */
 int cache_for_each(struct reconcile *rc, const struct kind *kind,

@@ -543,10 +543,10 @@ static void drop_references(void *p)
 
 /* Makes objects of what is held, each with a reference of its own; none if there is no memory for all. */
 static int take_objects(const struct informer *i, const struct kept *const *kept, size_t n,
-                        const struct object **ret)
+                        enum stowed_part part, const struct object **ret)
 {
         for (size_t k = 0; k < n; k++) {
-                ret[k] = kept_object(i, kept[k], STOWED_WITHOUT_DETAIL);
+                ret[k] = kept_object(i, kept[k], part);
                 if (ret[k])
                         continue;
                 drop_references(&(struct references){ ret, k });
@@ -558,14 +558,14 @@ static int take_objects(const struct informer *i, const struct kept *const *kept
 }
 
 static int take_list(const struct informer *i, struct arena *arena, const struct kept *const *kept, size_t n,
-                     struct object_list *ret)
+                     enum stowed_part part, struct object_list *ret)
 {
         const struct object **at = ARENA_NEW_ARRAY(arena, const struct object *, n + 1);
         struct references *refs = ARENA_NEW(arena, struct references);
 
         if (!at || !refs)
                 return ERR_NO_MEMORY;
-        TRY(take_objects(i, kept, n, at));
+        TRY(take_objects(i, kept, n, part, at));
         /* An array of its own: callers may shorten or reorder theirs. */
         *refs = (struct references){ n ? arena_memdup(arena, at, n * sizeof(*at)) : at, n };
         if (!refs->at) {
@@ -586,11 +586,11 @@ int informer_list(const struct informer *i, struct arena *arena, struct object_l
                 return ERR_NO_MEMORY;
         map_for_each(&i->objects, e)
                 at[n++] = e->value;
-        return take_list(i, arena, at, n, ret);
+        return take_list(i, arena, at, n, STOWED_WITHOUT_DETAIL, ret);
 }
 
-int informer_by_index(const struct informer *i, const char *index, const char *value, struct arena *arena,
-                      struct object_list *ret)
+static int list_by_index(const struct informer *i, const char *index, const char *value, struct arena *arena,
+                         enum stowed_part part, struct object_list *ret)
 {
         const struct kept *only = NULL;
         const struct kept_vec *v = NULL;
@@ -605,8 +605,20 @@ int informer_by_index(const struct informer *i, const char *index, const char *v
         }
         ASSERT(known);
         if (only)
-                return take_list(i, arena, &only, 1, ret);
-        return take_list(i, arena, v ? v->at : NULL, v ? v->n : 0, ret);
+                return take_list(i, arena, &only, 1, part, ret);
+        return take_list(i, arena, v ? v->at : NULL, v ? v->n : 0, part, ret);
+}
+
+int informer_by_index(const struct informer *i, const char *index, const char *value, struct arena *arena,
+                      struct object_list *ret)
+{
+        return list_by_index(i, index, value, arena, STOWED_WITHOUT_DETAIL, ret);
+}
+
+int informer_by_index_without_status(const struct informer *i, const char *index, const char *value,
+                                     struct arena *arena, struct object_list *ret)
+{
+        return list_by_index(i, index, value, arena, STOWED_WITHOUT_STATUS, ret);
 }
 
 /* ---- life ---- */

@@ -156,6 +156,9 @@ struct object_list {
 int informer_list(const struct informer *i, struct arena *arena, struct object_list *ret);
 int informer_by_index(const struct informer *i, const char *index, const char *value, struct arena *arena,
                       struct object_list *ret);
+/* For who reads no status, of which a cache that stows its objects makes none then. */
+int informer_by_index_without_status(const struct informer *i, const char *index, const char *value,
+                                     struct arena *arena, struct object_list *ret);
 
 /* After an own write: puts the server's answer into the cache if it is newer, so that the next reconcile sees
  * it. It is a block, decoded with the cache's table of interned strings or with none. */

@@ -223,6 +223,36 @@ static void indexes_follow_adds_changes_and_deletes(void **state)
         with_informer(body_index);
 }
 
+/* Who does not read the status gets all else; a cache of objects has no other ones to give. */
+static void body_without_status(struct fixture *f)
+{
+        static const char text[] = "{\"metadata\":{\"name\":\"a\",\"resourceVersion\":\"100\",\"labels\":{"
+                                   "\"first\":\"a\"}},\"spec\":{\"heartbeatPeriodSeconds\":7},\"status\":{"
+                                   "\"namespaces\":{\"app\":\"\"}}}";
+        AUTO_ARENA struct arena arena = ARENA_INIT;
+        struct object_list with, without;
+        struct object *o;
+
+        open_informer(f);
+        assert_int_equal(informer_add_index(f->informer, "first", by_first), 0);
+        assert_int_equal(
+                object_decode(&member_cluster_kind, slice_of(text), DECODE_PROJECTION, NULL, &o, NULL), 0);
+        informer_observe(f->informer, o);
+        object_unref(o);
+        assert_int_equal(informer_by_index(f->informer, "first", "a", &arena, &with), 0);
+        assert_int_equal(informer_by_index_without_status(f->informer, "first", "a", &arena, &without), 0);
+        assert_int_equal(with.n, 1);
+        assert_int_equal(without.n, 1);
+        assert_non_null(((const struct member_cluster *)with.at[0])->status);
+        assert_int_equal(!((const struct member_cluster *)without.at[0])->status, f->stowed);
+        assert_true(object_equal_part(with.at[0], without.at[0], OBJECT_META_SPEC));
+}
+
+static void a_status_that_is_not_read_is_not_made(void **state)
+{
+        with_informer(body_without_status);
+}
+
 static void body_observe(struct fixture *f)
 {
         AUTO_ARENA struct arena arena = ARENA_INIT;
@@ -549,6 +579,7 @@ int main(void)
                 cmocka_unit_test(a_failing_list_is_tried_again_with_backoff),
                 cmocka_unit_test(a_late_answer_during_a_list_does_not_bring_back_what_was_deleted),
                 cmocka_unit_test(indexes_follow_adds_changes_and_deletes),
+                cmocka_unit_test(a_status_that_is_not_read_is_not_made),
                 cmocka_unit_test(own_writes_are_seen_at_once_and_never_twice_nor_after_deletion),
                 cmocka_unit_test(what_the_answer_to_an_own_write_told_is_not_read_again),
         };

@@ -84,12 +84,13 @@ int cache_has(struct reconcile *rc, const struct kind *kind, const char *ns, con
         return *ret || informer_synced(i) ? 0 : not_filled(rc, kind);
 }
 
-int cache_by_index(struct reconcile *rc, const struct kind *kind, const char *index, const char *value,
-                   struct object_list *ret)
+static int filled_index(struct reconcile *rc, const struct kind *kind, const char *index, const char *value,
+                        const struct informer **ret)
 {
         struct informer *i = manager_find_informer(rc->manager, kind, NULL);
 
         ASSERT(i);
+        *ret = i;
         if (!informer_synced(i)) {
                 bool whole;
 
@@ -97,7 +98,27 @@ int cache_by_index(struct reconcile *rc, const struct kind *kind, const char *in
                 if (!whole)
                         return not_filled(rc, kind);
         }
+        return 0;
+}
+
+int cache_by_index(struct reconcile *rc, const struct kind *kind, const char *index, const char *value,
+                   struct object_list *ret)
+{
+        const struct informer *i;
+
+        TRY(filled_index(rc, kind, index, value, &i));
         return informer_by_index(i, index, value, rc->arena, ret) < 0 ? error_no_memory(rc->err) : 0;
+}
+
+int cache_by_index_without_status(struct reconcile *rc, const struct kind *kind, const char *index,
+                                  const char *value, struct object_list *ret)
+{
+        const struct informer *i;
+
+        TRY(filled_index(rc, kind, index, value, &i));
+        return informer_by_index_without_status(i, index, value, rc->arena, ret) < 0
+                       ? error_no_memory(rc->err)
+                       : 0;
 }
 
 static int filled_cache(struct reconcile *rc, const struct kind *kind, struct informer **ret)

@@ -15,7 +15,7 @@ struct schedule_input {
          * is taken in. Until then nothing is picked or taken away by it but what goes by itself. */
         bool outdated;
         struct object_list clusters; /* struct member_cluster, sorted by name */
-        struct object_list bindings; /* struct binding of this placement, sorted by name */
+        struct object_list bindings; /* struct binding of this placement, sorted by name; no status is read */
         int64_t now_ms;              /* wall */
         bool silence_is_told;        /* struct patience */
         int64_t heartbeat_grace_ms;  /* so too */

@@ -311,7 +311,7 @@ static int let_go(struct reconcile *rc, const struct scope *scope)
 {
         struct object_list bindings;
 
-        TRY(cache_by_index(rc, scope->binding, INDEX_OWNER, rc->key, &bindings));
+        TRY(cache_by_index_without_status(rc, scope->binding, INDEX_OWNER, rc->key, &bindings));
         return rc_for_each(rc, bindings.n, release_if_going, &bindings);
 }
 
@@ -345,7 +345,7 @@ static int cycle(struct reconcile *rc, const struct scope *scope, struct schedul
         struct schedule_plan plan;
 
         TRY(cache_list(rc, &member_cluster_kind, &in->clusters));
-        TRY(cache_by_index(rc, scope->binding, INDEX_OWNER, rc->key, &in->bindings));
+        TRY(cache_by_index_without_status(rc, scope->binding, INDEX_OWNER, rc->key, &in->bindings));
         given_by_bindings(&given, rc->name, &in->bindings);
         TRY(check_is_newest(rc, &in->snapshot->object, LABEL_POLICY_INDEX, given.policies));
         TRY(schedule_cycle(rc->arena, in, &plan, rc->err));
