@@ -389,7 +389,7 @@ void again_learn(struct request *rq, struct slice body, uint32_t before, const j
         if (!b || blob_kept_doc(b) != is || !read_told(body, &told))
                 return;
         b->told_len = (uint32_t)told.rest.len;
-        if (before != b->told_len || rq->duplicates ||
+        if ((before != b->told_len && !b->often) || rq->duplicates ||
             !is_last_entry(rq, doc_get_array(is, "metadata.managedFields")))
                 return;
         l.told = told.rest;

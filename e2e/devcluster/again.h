@@ -1,8 +1,9 @@
 /* A patch that only moves times on. Most of what a fleet writes says that something lives: each minute the
  * same status with other times. Such a merge patch of a custom resource's status need not be read, merged,
  * defaulted, tracked and validated each time: when one has gone all that way and was much like the one
- * before, what is needed to repeat it is kept beside the object's state (struct repeat), and the next one
- * with the same bytes, but for times, makes the next state's text out of this one's.
+ * before, or one of the object was repeated before, what is needed to repeat it is kept beside the object's
+ * state (struct repeat), and the next one with the same bytes, but for times, makes the next state's text
+ * out of this one's.
  *
  * It is stored and answered what the ordinary way would have. So the repeat holds only for the state that it
  * was learned from, and those it made; it is learned only where nothing but the time of the writer's own

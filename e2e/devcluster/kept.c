@@ -19,8 +19,26 @@ void blob_forget_doc(struct blob *b)
         mem_free(k);
 }
 
+/* Behind a repeat the text is all that is kept of a document. It is as sound as the one before: only times
+ * have moved, which nothing but their form is asked of. */
+static void read_again(struct kept_document *k)
+{
+        struct kept_documents *all = k->of;
+        if (blob_parse(k->blob, &k->doc, NULL) < 0)
+                return;
+        list_remove(&k->node);
+        list_append(&all->list, &k->node);
+        k->bytes += k->blob->len;
+        all->bytes += k->blob->len;
+        all->read_again++;
+        while (all->bytes > KEPT_TEXT_MOST && list_first(&all->list, struct kept_document, node) != k)
+                blob_forget_doc(list_first(&all->list, struct kept_document, node)->blob);
+}
+
 const json_t *blob_kept_doc(const struct blob *b)
 {
+        if (b->kept && !b->kept->doc)
+                read_again(b->kept);
         return b->kept ? b->kept->doc : NULL;
 }
 

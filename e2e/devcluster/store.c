@@ -241,6 +241,7 @@ static void put_blob(struct table *t, struct event *e, struct blob *b)
                 b->row = t->cluster->store->next_row++;
         } else {
                 b->row = previous->row;
+                b->often |= previous->often;
         }
         t->items.at[i] = b;
         record(t, e, exists ? EVENT_MODIFIED : EVENT_ADDED, previous, b);
@@ -315,6 +316,7 @@ int api_store_put_repeated(struct table *t, struct blob *b, const char *told, co
                 mem_free(e);
                 return error_no_memory(err);
         }
+        next->often = true;
         shift_repeat(r, next->len - b->len);
         memcpy(next->data + r->entry_time_at, entry_time, REPEAT_TIME_LEN);
         for (uint32_t i = 0; i < r->n; i++)
@@ -330,6 +332,11 @@ int api_store_put_repeated(struct table *t, struct blob *b, const char *told, co
 uint64_t api_store_repeated(const struct store *s)
 {
         return s->kept.repeated;
+}
+
+uint64_t api_store_read_again(const struct store *s)
+{
+        return s->kept.read_again;
 }
 
 void api_store_never_repeat(struct store *s)
@@ -554,6 +561,7 @@ int api_store_cluster_delete(struct store *s, struct cluster *c, struct error *e
 int api_store_load_blob(struct cluster *c, const char *key, struct blob *b)
 {
         struct table *t = api_store_table(c, key, true);
+        b->often = true; /* nobody knows; the first patch may tell */
         if (!t || vec_push(&t->items, b) < 0) {
                 blob_unref(b);
                 return ERR_NO_MEMORY;

@@ -23,7 +23,8 @@ struct blob {
         uint32_t rest_at; /* offset of "metadata": what follows kind and apiVersion */
         uint32_t name_at, uid_at, labels_at, owners_at, end; /* offsets; the namespace is at len + 1 */
         uint16_t n_labels, n_owners;
-        uint32_t told_len; /* bytes of the status patch that made it (again.c); 0 = something else made it */
+        uint32_t told_len : 31; /* bytes of the status patch that made it (again.c); 0 = something else did */
+        uint32_t often : 1;     /* status patches of the object were repeated before, or may have been */
         uint64_t rv;
         int64_t row; /* SQLite's row */
         char data[]; /* text NUL namespace NUL name NUL uid NUL (key NUL value NUL)* (owner uid NUL)* */
@@ -68,8 +69,9 @@ const char *blob_label(const struct blob *b, const char *key); /* NULL if absent
 int blob_from_doc(json_t *doc, uint64_t rv, struct blob **ret, struct error *err);
 int blob_parse(const struct blob *b, json_t **ret, struct error *err); /* new */
 
-/* The document that was stored, if it is kept: what blob_parse() would give, borrowed while the blob is the
- * object's state. Nobody changes it, nor any part of it. NULL if it is not kept. */
+/* The document that was stored, if it is kept, or that a repeat has made of such a one: what blob_parse()
+ * would give, borrowed while the blob is the object's state. Nobody changes it, nor any part of it. NULL if
+ * it is not kept. */
 const json_t *blob_kept_doc(const struct blob *b);
 /* NULL if it cannot be repeated. Borrowed while the blob is the object's state. */
 const struct repeat *blob_repeat(const struct blob *b);
@@ -190,6 +192,7 @@ int api_store_put_repeated(struct table *t, struct blob *b, const char *told, co
                            struct blob **ret, struct error *err);
 /* For tests: how often that was done, and that nothing is kept for it from now on. */
 uint64_t api_store_repeated(const struct store *s);
+uint64_t api_store_read_again(const struct store *s); /* documents that were wanted behind a repeat */
 void api_store_never_repeat(struct store *s);
 /* Puts what another store made, whose text names its version: it must be the one that follows here. */
 int api_store_put_copy(struct table *t, const struct blob *of, struct error *err);

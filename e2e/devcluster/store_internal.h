@@ -16,8 +16,9 @@ struct pending {
 /* Oldest first. */
 struct kept_documents {
         struct list list;
-        size_t n, bytes;   /* of the documents' text, and of repeats */
-        uint64_t repeated; /* states that were made by a repeat */
+        size_t n, bytes;     /* of the documents' text, and of repeats */
+        uint64_t repeated;   /* states that were made by a repeat */
+        uint64_t read_again; /* documents that were wanted behind one */
         bool never_repeat;
 };
 
@@ -72,7 +73,7 @@ struct kept_document {
         struct list node;
         struct kept_documents *of;
         struct blob *blob;
-        json_t *doc;            /* NULL: only the repeat is kept */
+        json_t *doc;            /* NULL: only the repeat is kept, until it is asked for */
         struct doc_spans spans; /* of doc, in the blob's text */
         struct repeat *repeat;  /* NULL = none */
         size_t bytes;           /* counted for it */
