@@ -69,7 +69,7 @@ struct blob *blob_copy(const struct blob *b)
         copy->refs = 1;
         copy->kept = NULL;
         copy->told_len = 0;
-        copy->often = false;
+        copy->often = copy->repeated = false;
         return copy;
 }
 

@@ -4,6 +4,7 @@
 
 struct item {
         char *cluster, *key, *ns, *name; /* one allocation, at cluster */
+        bool repeated;                   /* nothing but times has moved */
 };
 
 struct gc {
@@ -141,8 +142,12 @@ void gc_changed(struct gc *g, struct table *t, enum event_type type, struct blob
                 return;
         }
         index_add(c, object);
-        if (object->n_owners || mentions_deletion(object))
+        if (object->n_owners || mentions_deletion(object)) {
+                size_t n = g->queue.n;
                 gc_enqueue(g, c, t->key, blob_ns(object), blob_name(object));
+                if (g->queue.n > n)
+                        g->queue.at[n].repeated = object->repeated;
+        }
         if (previous && previous->n_owners > object->n_owners)
                 gc_enqueue_owners(g, c, previous);
 }
@@ -188,7 +193,8 @@ static void run(void *ctx)
         for (;;) {
                 while (g->next < g->queue.n) {
                         struct item item = g->queue.at[g->next++];
-                        run_item(g, &item);
+                        if (!item.repeated) /* else it was looked at when something else changed */
+                                run_item(g, &item);
                         mem_free(item.cluster);
                         if (++done % ITEMS_PER_TURN == 0 && fiber_yield(loop) < 0)
                                 return;

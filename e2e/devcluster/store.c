@@ -316,7 +316,7 @@ int api_store_put_repeated(struct table *t, struct blob *b, const char *told, co
                 mem_free(e);
                 return error_no_memory(err);
         }
-        next->often = true;
+        next->often = next->repeated = true;
         shift_repeat(r, next->len - b->len);
         memcpy(next->data + r->entry_time_at, entry_time, REPEAT_TIME_LEN);
         for (uint32_t i = 0; i < r->n; i++)

@@ -23,7 +23,8 @@ struct blob {
         uint32_t rest_at; /* offset of "metadata": what follows kind and apiVersion */
         uint32_t name_at, uid_at, labels_at, owners_at, end; /* offsets; the namespace is at len + 1 */
         uint16_t n_labels, n_owners;
-        uint32_t told_len : 31; /* bytes of the status patch that made it (again.c); 0 = something else did */
+        uint32_t told_len : 30; /* bytes of the status patch that made it (again.c); 0 = something else did */
+        uint32_t repeated : 1;  /* it is the state before but for times and version */
         uint32_t often : 1;     /* status patches of the object were repeated before, or may have been */
         uint64_t rv;
         int64_t row; /* SQLite's row */
