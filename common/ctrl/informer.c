@@ -406,7 +406,7 @@ void informer_set_problem(struct informer *i, int code, const char *text)
         i->problem_code = code;
         i->problem[0] = '\0';
         if (code)
-                snprintf(i->problem, sizeof(i->problem), "%s: %.200s", i->resource.plural, text);
+                snprintf(i->problem, sizeof(i->problem), "%s: %s", i->resource.plural, text);
         if (code && i->hasty)
                 waitq_wake_all(&i->synced_wait);
         if (another && i->options.state_changed && !i->stopped)

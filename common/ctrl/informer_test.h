@@ -226,12 +226,13 @@ static inline bool may_begin(struct server *s, struct http_exchange *x)
         assert_string_equal(http_query_get(x, "resourceVersionMatch"), "NotOlderThan");
         assert_string_equal(http_query_get(x, "resourceVersion"), "");
         if (!s->offers_watch_lists)
-                http_reply(x, 422, "application/json",
-                           SLICE("{\"kind\":\"Status\",\"code\":422,\"reason\":\"Invalid\",\"message\":"
-                                 "\"ListOptions.meta.k8s.io \\\"\\\" is invalid: sendInitialEvents: Forbidden: "
-                                 "sendInitialEvents is forbidden for watch unless the WatchList feature gate is "
-                                 "enabled\"}"),
-                           NULL);
+                http_reply(
+                        x, 422, "application/json",
+                        SLICE("{\"kind\":\"Status\",\"code\":422,\"reason\":\"Invalid\",\"message\":"
+                              "\"ListOptions.meta.k8s.io \\\"\\\" is invalid: sendInitialEvents: Forbidden: "
+                              "sendInitialEvents is forbidden for watch unless the WatchList feature gate is "
+                              "enabled\"}"),
+                        NULL);
         return s->offers_watch_lists;
 }
 

@@ -2,8 +2,8 @@
  *
  *     list (paged) -> watch from the list's version -> ... -> 410 -> list again
  *
- * Where the server offers it list and watch are one request (sendInitialEvents): it tells of what is there, says
- * where that ends, and goes on. Lists that wait their turn between pages are not made so.
+ * Where the server offers it list and watch are one request (sendInitialEvents): it tells of what is there,
+ * says where that ends, and goes on. Lists that wait their turn between pages are not made so.
  *
  * A list of more than one page has its watch beside it, from the first page on: what changes meanwhile is
  * known at once, and however long the list takes, its version cannot be too old for a watch at its end.
@@ -21,7 +21,8 @@
 #define RIGHTS_COME_PAUSE_MS 700
 #define HEALTHY_MS 2000 /* a watch that lived so long resets the backoff */
 
-/* A list as a watch that says nothing for so long, or ends before it is whole: pages come where streams do not. */
+/* A list as a watch that says nothing for so long, or ends before it is whole: pages come where streams do
+ * not. */
 #define SILENCE_INITIAL_MS 20000
 #define STREAMS_MAX 1 /* of that sort, one after the other */
 
@@ -716,7 +717,9 @@ void reflector_run(void *ctx)
                 bool listing = !r.version && !r.beside;
 
                 error_clear(&r.err);
-                code = listing ? list_by_either(&r, &listing) : r.beside ? beside_hand_over(&r) : watch_once(&r);
+                code = listing    ? list_by_either(&r, &listing)
+                       : r.beside ? beside_hand_over(&r)
+                                  : watch_once(&r);
                 if (kube_past_is_over(i->kube, &r.past, code))
                         r.failures = 0;
                 if (code == ERR_GONE || code == ERR_INVALID) {

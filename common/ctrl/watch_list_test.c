@@ -72,9 +72,9 @@ static void body_forbidden(struct fixture *f)
 {
         f->server.offers_watch_lists = f->server.forbidden = true;
         put(&f->server, "a");
-        f->informer = informer_new(&f->kube, f->group,
-                                   &(struct informer_options){ .kind = &member_cluster_kind,
-                                                               .flags = DECODE_PROJECTION });
+        f->informer = informer_new(
+                &f->kube, f->group,
+                &(struct informer_options){ .kind = &member_cluster_kind, .flags = DECODE_PROJECTION });
         assert_int_equal(informer_add_handler(f->informer, record, &f->seen), 0);
         assert_int_equal(fiber_sleep(f->loop, 5000), 0);
         assert_int_equal(informer_problem_code(f->informer), ERR_FORBIDDEN);
@@ -267,7 +267,9 @@ static int no_turn(void *ctx)
 
 static void body_turns(struct fixture *f)
 {
-        struct informer_options o = { .kind = &member_cluster_kind, .flags = DECODE_PROJECTION, .turn = no_turn };
+        struct informer_options o = { .kind = &member_cluster_kind,
+                                      .flags = DECODE_PROJECTION,
+                                      .turn = no_turn };
 
         f->server.offers_watch_lists = true;
         put(&f->server, "a");
@@ -319,7 +321,8 @@ static void the_mark_is_told_from_other_lines(void **state)
                 { "{\"type\":\"BOOKMARK\",\"object\":{\"kind\":\"A\",\"metadata\":{\"resourceVersion\":\"5\","
                   "\"creationTimestamp\":null,\"annotations\":{\"k8s.io/initial-events-end\":\"true\"}}}}",
                   true },
-                { "{\"object\":{\"metadata\":{\"annotations\":{\"a\":{\"b\":[1]},\"k8s.io/initial-events-end\":"
+                { "{\"object\":{\"metadata\":{\"annotations\":{\"a\":{\"b\":[1]},\"k8s.io/"
+                  "initial-events-end\":"
                   "\"true\"},\"resourceVersion\":\"5\"}},\"type\":\"BOOKMARK\"}",
                   true },
                 { "{\"type\":\"BOOKMARK\",\"object\":{\"metadata\":{\"resourceVersion\":\"5\"}}}", false },
