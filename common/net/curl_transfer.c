@@ -20,9 +20,15 @@
 
 static void touch(struct curl_transfer *tr)
 {
-        tr->multi->heard_ms = loop_now_ms(tr->multi->pool->loop);
         if (list_empty(&tr->touched))
                 list_append(&tr->multi->touched, &tr->touched);
+}
+
+/* Something came from the server. That a request leaves tells nothing. */
+static void hear(struct curl_transfer *tr)
+{
+        tr->multi->heard_ms = loop_now_ms(tr->multi->pool->loop);
+        touch(tr);
 }
 
 static size_t on_body(char *data, size_t size, size_t n, void *ctx)
@@ -36,7 +42,7 @@ static size_t on_body(char *data, size_t size, size_t n, void *ctx)
         int r = buf_append(&tr->body, data, size * n);
         if (r < 0)
                 tr->failed = r;
-        touch(tr);
+        hear(tr);
         return r < 0 ? 0 : size * n;
 }
 
@@ -98,7 +104,7 @@ static size_t on_header(char *data, size_t size, size_t n, void *ctx)
                 curl_easy_getinfo(tr->easy, CURLINFO_RESPONSE_CODE, &status);
                 tr->status = (int)status;
                 tr->head_done = status >= 200;
-                touch(tr);
+                hear(tr);
         } else {
                 r = store_header(tr, line);
         }
