@@ -393,32 +393,3 @@ bool object_glance_modified(struct slice line, bool namespaced, struct slice *re
         }
         return false;
 }
-
-/* ---- the end of what a watch begins with ---- */
-
-/* Of an object that the scanner stands before: goes in up to the value of `key`. */
-static bool enter(struct scanner *s, const char *key)
-{
-        enum scan_token t = scan_next(s);
-        if (t != SCAN_OBJECT)
-                return false;
-        while ((t = scan_next(s)) == SCAN_KEY) {
-                if (scan_key_is(s, key))
-                        return true;
-                if (scan_skip_unchecked(s, NULL) < 0)
-                        return false;
-        }
-        return false;
-}
-
-bool object_ends_initial_events(struct slice line)
-{
-        struct scanner s, type;
-        scan_init(&type, line);
-        if (!enter(&type, "type") || scan_next(&type) != SCAN_STRING || !slice_is(type.text, "BOOKMARK"))
-                return false;
-        scan_init(&s, line);
-        return enter(&s, "object") && enter(&s, "metadata") && enter(&s, "annotations") &&
-               enter(&s, "k8s.io/initial-events-end") && scan_next(&s) == SCAN_STRING &&
-               slice_is(s.text, "true");
-}

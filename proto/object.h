@@ -227,8 +227,6 @@ struct watch_glance {
 /* Reads no more of the line than tells that; of a BOOKMARK, that is its version alone. The rest is not
  * checked. False: it has to be decoded, as an ERROR has, or what is not written as API servers write it. */
 bool object_glance_watch_event(struct slice line, struct watch_glance *ret);
-/* The line is the BOOKMARK behind the state that a watch with sendInitialEvents begins with. */
-bool object_ends_initial_events(struct slice line);
 /* Error of a Kubernetes Status given as JSON text: code by its `code` and `reason`, text from its `message`.
  */
 int object_decode_status(struct slice json, struct error *err);

@@ -154,7 +154,6 @@ static inline void open_bench_led(struct rig *r, struct bench *b, struct manager
         b->kube = (struct kube_client){
                 .world = &b->world, .endpoint = &r->endpoint, .log = &b->log, .field_manager = "test"
         };
-        kube_watch_list_refused(&b->kube); /* faults tell lists and watches apart */
         b->metrics = metrics_new(METRIC_OF_BOTH);
         b->interns = intern_table_new();
         b->group = fiber_group_new(r->loop, NULL, "bench");

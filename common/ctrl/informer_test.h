@@ -41,11 +41,6 @@ struct server {
         bool busy;                  /* those that fail answer 429 */
         const char *retry_after;    /* seconds; what such an answer says of when to come again */
         unsigned page;              /* items a page; 0 = all */
-        bool offers_watch_lists;    /* watches may begin with what is there; else that answers 422 */
-        unsigned watch_lists;       /* so many did, or were refused */
-        unsigned cut_watch_lists;   /* that many end without the mark */
-        bool silent_watch_lists;    /* they say nothing at all */
-        void (*on_mark)(void *ctx); /* told before the mark, when what is there was sent; on_page_ctx */
         void (*on_page)(void *ctx); /* told before each page */
         void *on_page_ctx;
 };
@@ -179,72 +174,12 @@ static inline void serve_list(struct server *s, struct http_exchange *x)
         http_reply(x, 200, "application/json", (struct slice){ b.data, b.len }, NULL);
 }
 
-static inline int send_log(struct server *s, struct http_exchange *x, uint64_t *at)
-{
-        for (; !s->stalled && *at < s->log.n; ++*at)
-                TRY(http_write(x, s->log.at[*at], strlen(s->log.at[*at])));
-        return 0;
-}
-
-/* What is there, what happens before the mark, the mark. *ret: events up to here were told. */
-static inline int send_initial(struct server *s, struct http_exchange *x, uint64_t *ret)
-{
-        AUTO_BUF struct buf b;
-        size_t n;
-        AUTO_FREE const char **names = map_sorted_keys(&s->objects, &n);
-
-        buf_init(&b, 64 << 20);
-        *ret = s->log.n;
-        if (s->silent_watch_lists)
-                return 0;
-        for (size_t i = 0; i < n; i++) {
-                buf_append_str(&b, "{\"type\":\"ADDED\",\"object\":");
-                object_text(&b, names[i], map_get(&s->objects, names[i]));
-                buf_append_str(&b, "}\n");
-        }
-        TRY(http_write(x, b.data, b.len));
-        if (s->on_mark)
-                s->on_mark(s->on_page_ctx);
-        TRY(send_log(s, x, ret));
-        if (s->cut_watch_lists > 0) {
-                s->cut_watch_lists--;
-                return ERR_CLOSED;
-        }
-        buf_clear(&b);
-        buf_printf(&b,
-                   "{\"type\":\"BOOKMARK\",\"object\":{\"kind\":\"MemberCluster\",\"apiVersion\":"
-                   "\"cluster.kubernetes-fleet.io/v1beta1\",\"metadata\":{\"resourceVersion\":\"%llu\","
-                   "\"annotations\":{\"k8s.io/initial-events-end\":\"true\"}}}}\n",
-                   (unsigned long long)s->version);
-        return http_write(x, b.data, b.len);
-}
-
-/* Of a watch that wants to begin with what is there: false = refused. */
-static inline bool may_begin(struct server *s, struct http_exchange *x)
-{
-        s->watch_lists++;
-        assert_string_equal(http_query_get(x, "resourceVersionMatch"), "NotOlderThan");
-        assert_string_equal(http_query_get(x, "resourceVersion"), "");
-        if (!s->offers_watch_lists)
-                http_reply(
-                        x, 422, "application/json",
-                        SLICE("{\"kind\":\"Status\",\"code\":422,\"reason\":\"Invalid\",\"message\":"
-                              "\"ListOptions.meta.k8s.io \\\"\\\" is invalid: sendInitialEvents: Forbidden: "
-                              "sendInitialEvents is forbidden for watch unless the WatchList feature gate is "
-                              "enabled\"}"),
-                        NULL);
-        return s->offers_watch_lists;
-}
-
 static inline void serve_watch(struct server *s, struct http_exchange *x)
 {
         struct http_header type = { "Content-Type", "application/json" };
         struct http_headers headers = { &type, 1 };
-        bool initial = http_query_get(x, "sendInitialEvents") != NULL;
         uint64_t at = 0;
 
-        if (initial && !may_begin(s, x))
-                return;
         s->watches++;
         if (s->fail_watches > 0) {
                 s->fail_watches--;
@@ -253,7 +188,7 @@ static inline void serve_watch(struct server *s, struct http_exchange *x)
         }
         text_parse_u64(http_query_get(x, "resourceVersion"), &at);
         s->watched_from = at;
-        if (!initial && at < s->oldest) {
+        if (at < s->oldest) {
                 http_reply(x, 410, "application/json",
                            SLICE("{\"kind\":\"Status\",\"code\":410,\"reason\":\"Expired\",\"message\":\"too "
                                  "old resource version\"}"),
@@ -261,10 +196,11 @@ static inline void serve_watch(struct server *s, struct http_exchange *x)
                 return;
         }
         http_begin(x, 200, &headers);
-        s->cut = initial && send_initial(s, x, &at) < 0;
+        s->cut = false;
         while (!s->cut) {
-                if (send_log(s, x, &at) < 0)
-                        return;
+                for (; !s->stalled && at < s->log.n; at++)
+                        if (http_write(x, s->log.at[at], strlen(s->log.at[at])) < 0)
+                                return;
                 if (x->ops->wait(x, &s->changed, DEADLINE_NONE) < 0)
                         return;
         }

@@ -2,9 +2,6 @@
  *
  *     list (paged) -> watch from the list's version -> ... -> 410 -> list again
  *
- * Where the server offers it list and watch are one request (sendInitialEvents): it tells of what is there,
- * says where that ends, and goes on. Lists that wait their turn between pages are not made so.
- *
  * A list of more than one page has its watch beside it, from the first page on: what changes meanwhile is
  * known at once, and however long the list takes, its version cannot be too old for a watch at its end.
  * A broken or silent watch is opened again at the last version seen; only 410 costs a list. The cache is
@@ -21,11 +18,6 @@
 #define RIGHTS_COME_PAUSE_MS 700
 #define HEALTHY_MS 2000 /* a watch that lived so long resets the backoff */
 
-/* A list as a watch that says nothing for so long, or ends before it is whole: pages come where streams do
- * not. */
-#define SILENCE_INITIAL_MS 20000
-#define STREAMS_MAX 1 /* of that sort, one after the other */
-
 struct beside;
 
 struct reflector {
@@ -35,9 +27,6 @@ struct reflector {
         char *version; /* resourceVersion to watch from; NULL = list first */
         uint32_t failures;
         uint32_t expired; /* watches answered with 410 since one held */
-        uint32_t streams; /* lists as watches that did not come to their end since one did */
-        bool initial;     /* the watch tells what is there: i->listing is its list */
-        bool opened;      /* by the newest list as a watch: it was not refused */
         struct kube_past past;
         int64_t begun_ms; /* loop */
         struct error err;
@@ -96,25 +85,7 @@ struct listing {
         struct map seen;             /* keys that the list names, unless it is the first */
         struct arena keys;           /* theirs */
         VEC(struct object *) coming; /* referenced: not taken into the cache yet */
-        uint64_t known;              /* the newest version that was known when it began */
 };
-
-static void listing_begin(struct reflector *r, struct listing *l)
-{
-        struct informer *i = r->i;
-
-        *l = (struct listing){ .reflector = r,
-                               .first = !i->synced && map_count(&i->objects) == 0,
-                               .known = i->high_water };
-        map_init(&l->seen, MAP_BORROW_KEYS, NULL);
-        i->listing = l;
-}
-
-static void listing_end(struct informer *i)
-{
-        i->listing = NULL;
-        parts_forget_gone(i);
-}
 
 static void listing_free(struct listing *l)
 {
@@ -123,7 +94,6 @@ static void listing_free(struct listing *l)
         vec_for_each(&l->coming, o)
                 object_unref(*o);
         vec_free(&l->coming);
-        *l = (struct listing){ 0 };
 }
 
 /* Only what the list names counts as seen: an answer to an own write that comes meanwhile may be about an
@@ -239,14 +209,10 @@ static int list_all(struct reflector *r, char **ret_version)
         return code < 0 ? code : take_coming(i);
 }
 
-/* All that the list names is there; `version` is its own, NULL or "" if it has none. */
-static int end_list(struct informer *i, const char *text)
+/* The list is there. `known`: the newest version that was known when it began. */
+static int end_list(struct informer *i, uint64_t version, uint64_t known)
 {
-        uint64_t version;
-
-        if (text_empty(text) || !text_parse_u64(text, &version))
-                return sweep(i, 0);
-        if (version < i->listing->known && version && !i->server_went_back) {
+        if (version < known && version && !i->server_went_back) {
                 /* The server was reset to an older state: its word counts, not ours. */
                 i->server_went_back = true;
                 i->high_water = 0;
@@ -262,7 +228,6 @@ static void list_is_there(struct reflector *r)
         struct informer *i = r->i;
 
         i->lists++;
-        r->streams = 0;
         waitq_wake_all(&i->synced_wait);
         if (!i->synced) {
                 i->synced = true;
@@ -277,15 +242,20 @@ static int list_once(struct reflector *r)
 {
         struct informer *i = r->i;
         CLEANUP(listing_free)
-        struct listing listing;
+        struct listing listing = { .reflector = r, .first = !i->synced && map_count(&i->objects) == 0 };
         AUTO_FREE char *version = NULL;
+        uint64_t number = 0, known = i->high_water;
         int code;
 
-        listing_begin(r, &listing);
+        map_init(&listing.seen, MAP_BORROW_KEYS, NULL);
+        i->listing = &listing;
         code = list_all(r, &version);
-        if (code == 0)
-                code = end_list(i, version);
-        listing_end(i);
+        if (code == 0 && version && text_parse_u64(version, &number))
+                code = end_list(i, number, known);
+        else if (code == 0)
+                code = sweep(i, 0);
+        i->listing = NULL;
+        parts_forget_gone(i);
         if (code < 0) {
                 beside_end(r);
                 return code;
@@ -306,9 +276,7 @@ static int watch_path(struct reflector *r, struct buf *path)
         kube_path(path, &i->resource, i->options.ns, NULL, NULL);
         buf_printf(path, "?watch=true&allowWatchBookmarks=true&timeoutSeconds=%llu&resourceVersion=",
                    (unsigned long long)seconds);
-        http_escape(path, or_empty(r->version));
-        if (r->initial)
-                buf_append_str(path, "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan");
+        http_escape(path, r->version);
         if (i->options.label_selector) {
                 buf_append_str(path, "&labelSelector=");
                 http_escape(path, i->options.label_selector);
@@ -393,75 +361,6 @@ static int take_event(struct reflector *r, enum watch_type type, struct object *
         return code;
 }
 
-/* What was told so far is all there is, at the version that the line tells. */
-static int end_initial(struct reflector *r, struct slice line)
-{
-        struct informer *i = r->i;
-        struct watch_glance mark;
-        AUTO_FREE char *version = NULL;
-
-        if (!object_glance_watch_event(line, &mark))
-                return error_set(&r->err, ERR_INVALID, "watch event: a bookmark without a version");
-        if (!(version = mem_strndup(mark.version.data, mark.version.len)))
-                return error_no_memory(&r->err);
-        TRY(take_coming(i));
-        TRY(end_list(i, version));
-        listing_free(i->listing);
-        listing_end(i);
-        r->initial = false;
-        set_version(r, version);
-        list_is_there(r);
-        return 0;
-}
-
-static int drop_initial(struct informer *i, const struct object *o, bool decoded)
-{
-        TRY(take_coming(i)); /* it may be among them */
-        return informer_take_deletion(i, o, decoded);
-}
-
-static int undecodable_initial(struct reflector *r, struct slice line)
-{
-        struct informer *i = r->i;
-        struct error reason = r->err;
-        enum watch_type type;
-        struct object *id;
-        int code;
-
-        TRY(object_decode_watch_identity(i->options.kind, line, &type, &id, &r->err));
-        if (type == WATCH_DELETED)
-                code = drop_initial(i, id, false);
-        else
-                code = type == WATCH_BOOKMARK ? 0 : list_undecodable(i, id, &reason);
-        object_unref(id);
-        return code;
-}
-
-/* Until its mark a watch that begins with what is there is a list. What changes meanwhile may be told before
- * the mark, too. */
-static int handle_initial(struct reflector *r, struct slice line)
-{
-        struct informer *i = r->i;
-        enum watch_type type;
-        struct object *o = NULL;
-        int code;
-
-        if (object_ends_initial_events(line))
-                return end_initial(r, line);
-        code = object_decode_watch_event(i->options.kind, line, i->options.flags, i->options.interns, &type,
-                                         &o, &r->err);
-        if (code == ERR_INVALID || code == ERR_LIMIT)
-                return undecodable_initial(r, line);
-        if (code < 0)
-                return code;
-        if (type == WATCH_DELETED)
-                code = drop_initial(i, o, true);
-        else if (type != WATCH_BOOKMARK)
-                code = list_each(i, o);
-        object_unref(o);
-        return code;
-}
-
 static int handle_event(struct reflector *r, struct slice line)
 {
         struct informer *i = r->i;
@@ -470,8 +369,6 @@ static int handle_event(struct reflector *r, struct slice line)
         struct object *o = NULL;
         int code;
 
-        if (r->initial)
-                return handle_initial(r, line);
         if (may_be_known(i, line) && object_glance_watch_event(line, &glance) && is_known(i, &glance)) {
                 set_version_of(r, glance.version);
                 return 0;
@@ -517,9 +414,7 @@ static int watch_stream(struct reflector *r, struct http_stream *s)
         if (r->is_beside && r->i->listing && r->i->listing->first)
                 parts_follow(r->i, true);
         for (;;) {
-                int64_t silence_ms = r->initial ? SILENCE_INITIAL_MS : KUBE_WATCH_SILENCE_MS;
-
-                TRY(http_stream_read(s, loop_now_ms(l) + silence_ms, &piece, &r->err));
+                TRY(http_stream_read(s, loop_now_ms(l) + KUBE_WATCH_SILENCE_MS, &piece, &r->err));
                 if (buf_append(&pending, piece.data, piece.len) < 0)
                         return buf_status(&pending, &r->err, "watch event");
                 TRY(handle_lines(r, &pending));
@@ -543,53 +438,11 @@ static int watch_once(struct reflector *r)
         w.path = path.data;
         TRY(kube_watch_open(i->kube, &w, &s, &r->err));
         opened_ms = loop_now_ms(l);
-        r->opened = true;
         code = watch_stream(r, s);
         http_stream_close(s);
         if (loop_now_ms(l) - opened_ms >= HEALTHY_MS)
                 r->failures = r->expired = 0;
         return code;
-}
-
-/* ---- a list as a watch ---- */
-
-static bool lists_by_watch(const struct reflector *r)
-{
-        return !r->i->options.turn && r->streams < STREAMS_MAX && kube_offers_watch_lists(r->i->kube);
-}
-
-/* As watch_once(), which it becomes: r->version is there once the list is. */
-static int list_by_watch(struct reflector *r)
-{
-        CLEANUP(listing_free) struct listing listing;
-        int code;
-
-        listing_begin(r, &listing);
-        r->initial = true;
-        r->opened = false;
-        r->streams++;
-        code = watch_once(r);
-        if (r->initial)
-                listing_end(r->i);
-        r->initial = false;
-        return code;
-}
-
-/* *ret_listing: it is the list that ended with what is returned, and not a watch behind it. */
-static int list_by_either(struct reflector *r, bool *ret_listing)
-{
-        int code;
-
-        *ret_listing = true;
-        if (!lists_by_watch(r))
-                return list_once(r);
-        code = list_by_watch(r);
-        *ret_listing = !r->version;
-        if (r->version || r->opened || code != ERR_INVALID)
-                return code;
-        kube_watch_list_refused(r->i->kube);
-        error_clear(&r->err);
-        return list_once(r);
 }
 
 /* ---- a watch beside a list ---- */
@@ -717,9 +570,7 @@ void reflector_run(void *ctx)
                 bool listing = !r.version && !r.beside;
 
                 error_clear(&r.err);
-                code = listing    ? list_by_either(&r, &listing)
-                       : r.beside ? beside_hand_over(&r)
-                                  : watch_once(&r);
+                code = listing ? list_once(&r) : r.beside ? beside_hand_over(&r) : watch_once(&r);
                 if (kube_past_is_over(i->kube, &r.past, code))
                         r.failures = 0;
                 if (code == ERR_GONE || code == ERR_INVALID) {

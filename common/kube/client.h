@@ -37,7 +37,6 @@ struct kube_client {
         int (*may_write)(void *ctx, struct error *err);
         void *may_write_ctx;
         struct kube_connection *connection; /* kube/connection.h: told how calls went; NULL = nobody is */
-        uint32_t watch_lists_refused;       /* see kube_offers_watch_lists(); 0 = never */
 };
 
 /* A resource as the API server serves it. Strings are borrowed. */
@@ -160,11 +159,6 @@ struct kube_watch {
  * asks. Each that begins anew is a request with all its checks, and a thousand members have ten thousand of
  * them; that a stream is dead is seen by its bookmarks, a minute apart. */
 uint64_t kube_watch_seconds(struct loop *l);
-/* Whether a watch may be asked to begin with what is there (sendInitialEvents: a list as a watch), which
- * servers before 1.32 and others refuse with 422. Who was refused says so, and nobody asks again until the
- * server was away for a while: then it may be a newer one. */
-bool kube_offers_watch_lists(const struct kube_client *k);
-void kube_watch_list_refused(struct kube_client *k);
 /* A watch that says nothing for so long is taken for dead. Bookmarks come about once a minute, so two are
  * missing by then, and three minutes, after which a member counts as silent, are not over. Nobody promises
  * them: an API server sends none of a kind of which it has not seen an event since it started, but for those

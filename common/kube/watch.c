@@ -9,16 +9,6 @@ uint64_t kube_watch_seconds(struct loop *l)
         return WATCH_SECONDS_MIN + loop_random_u64(l) % WATCH_SECONDS_SPREAD;
 }
 
-bool kube_offers_watch_lists(const struct kube_client *k)
-{
-        return k->watch_lists_refused != kube_connection_outages(k) + 1;
-}
-
-void kube_watch_list_refused(struct kube_client *k)
-{
-        k->watch_lists_refused = kube_connection_outages(k) + 1;
-}
-
 /* The body of a refusal tells why. */
 static int refused(struct kube_client *k, struct http_stream *s, struct error *err)
 {
