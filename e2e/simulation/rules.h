@@ -120,7 +120,8 @@ bool rule_binding_is_ready(const json_t *binding);
 
 /* ---- update runs ---- */
 
-/* Of owner's "conditions": the one of that type has that status. */
+/* Of owner's "conditions": the one of that type, NULL = none; and whether it has that status. */
+const json_t *rule_condition(const json_t *owner, const char *type);
 bool rule_says(const json_t *owner, const char *type, const char *status);
 bool rule_run_began(const json_t *run); /* it is initialized */
 bool rule_run_ended(const json_t *run);

@@ -218,13 +218,7 @@ static bool follows_from_history(const struct history *h, const struct eviction_
 
 static const json_t *condition(const json_t *eviction, const char *type)
 {
-        json_t *c;
-        size_t i;
-
-        json_array_foreach(doc_get_array(eviction, "status.conditions"), i, c)
-                if (text_equal(doc_get_string(c, "type"), type))
-                        return c;
-        return NULL;
+        return rule_condition(json_object_get(eviction, "status"), type);
 }
 
 static bool is_over(const json_t *eviction)

@@ -34,14 +34,9 @@ static const json_t *agent_of(const json_t *doc)
 
 static bool is_called_silent(const json_t *member)
 {
-        const json_t *c;
-        size_t i;
+        const json_t *healthy = rule_condition(agent_of(member), CONDITION_HEALTHY);
 
-        json_array_foreach(doc_get_array(agent_of(member), "conditions"), i, c)
-                if (text_equal(doc_get_string(c, "type"), CONDITION_HEALTHY) &&
-                    text_equal(doc_get_string(c, "reason"), REASON_HEARTBEAT_LOST))
-                        return true;
-        return false;
+        return text_equal(doc_get_string(healthy, "reason"), REASON_HEARTBEAT_LOST);
 }
 
 static void note_said(struct heard *h, const struct change *c)

@@ -10,15 +10,22 @@
 
 /* ---- shared with rules_run_clusters.c ---- */
 
-bool rule_says(const json_t *owner, const char *type, const char *status)
+const json_t *rule_condition(const json_t *owner, const char *type)
 {
         json_t *c;
         size_t i;
 
         json_array_foreach(json_object_get(owner, "conditions"), i, c)
                 if (text_equal(doc_get_string(c, "type"), type))
-                        return text_equal(doc_get_string(c, "status"), status);
-        return false;
+                        return c;
+        return NULL;
+}
+
+bool rule_says(const json_t *owner, const char *type, const char *status)
+{
+        const json_t *c = rule_condition(owner, type);
+
+        return c && text_equal(doc_get_string(c, "status"), status);
 }
 
 bool rule_run_ended(const json_t *run)

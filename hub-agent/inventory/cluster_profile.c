@@ -1,6 +1,7 @@
 #include "hub-agent/inventory/cluster_profile.h"
 
 #include "common/base/memory.h"
+#include "hub-agent/membership/membership.h"
 
 bool member_is_in_inventory(const struct member_cluster *m)
 {
@@ -101,6 +102,12 @@ struct health {
         const char *status, *reason, *message;
 };
 
+static bool is_lost(const struct agent_status *a)
+{
+        return a->last_received_heartbeat == TIME_NONE ||
+               condition_tells_silence(condition_find(&a->conditions, CONDITION_HEALTHY));
+}
+
 /* spec/api.md 12.10: the first that is so. That it is silent is said by its status alone:
  * membership/hearing.h.
  */
@@ -115,7 +122,7 @@ static struct health health_of(const struct member_cluster *m)
         if (!c)
                 return (struct health){ CONDITION_UNKNOWN, REASON_PROFILE_NO_HEALTH_INFO,
                                         "The Fleet member agent said nothing of the health of the cluster" };
-        if (a->last_received_heartbeat == TIME_NONE || text_equal(c->reason, REASON_HEARTBEAT_LOST))
+        if (is_lost(a))
                 return (struct health){ CONDITION_FALSE, REASON_PROFILE_HEARTBEAT_LOST,
                                         "The Fleet member agent is heard of no more" };
         if (text_equal(c->status, CONDITION_TRUE))
@@ -146,13 +153,6 @@ struct cluster_profile *profile_with_status(struct arena *arena, const struct me
 }
 
 /* ---- events ---- */
-
-static bool is_lost(const struct agent_status *a)
-{
-        const struct condition *c = condition_find(&a->conditions, CONDITION_HEALTHY);
-
-        return a->last_received_heartbeat == TIME_NONE || (c && text_equal(c->reason, REASON_HEARTBEAT_LOST));
-}
 
 static bool same_health(const struct member_cluster *x, const struct member_cluster *y)
 {

@@ -4,25 +4,14 @@
 
 #define TELL_AGAIN_MS (5 * 60 * 1000) /* for so long nothing of the kind: that it is late is news again */
 
+/* TIME_NONE, which is before all times, if there was none. */
 static int64_t last_heartbeat(const struct internal_member_cluster *report)
 {
         int64_t last = TIME_NONE;
 
-        for (uint32_t i = 0; report->status && i < report->status->agent_status.n; i++) {
-                int64_t at = report->status->agent_status.at[i].last_received_heartbeat;
-
-                if (at != TIME_NONE && (last == TIME_NONE || at > last))
-                        last = at;
-        }
+        for (uint32_t i = 0; report->status && i < report->status->agent_status.n; i++)
+                last = MAX(last, report->status->agent_status.at[i].last_received_heartbeat);
         return last;
-}
-
-static bool has_heard_more(const struct internal_member_cluster *now,
-                           const struct internal_member_cluster *before)
-{
-        int64_t at = last_heartbeat(now), was = last_heartbeat(before);
-
-        return at != TIME_NONE && (was == TIME_NONE || at > was);
 }
 
 static void note_late(struct reconcile *rc)
@@ -55,7 +44,7 @@ int hearing_ask(struct reconcile *rc, const struct internal_member_cluster **rep
         if (!text_equal(newest->meta.uid, shown->meta.uid) ||
             text_equal(newest->meta.resource_version, shown->meta.resource_version))
                 return 0;
-        if (has_heard_more((const struct internal_member_cluster *)newest, *report))
+        if (last_heartbeat((const struct internal_member_cluster *)newest) > last_heartbeat(*report))
                 note_late(rc);
         *report = (const struct internal_member_cluster *)newest;
         return 0;

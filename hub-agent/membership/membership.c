@@ -228,7 +228,7 @@ static bool is_silent(const struct agent_status *a, const struct member_status_i
                in->now_ms - a->last_received_heartbeat > in->silence_ms;
 }
 
-static bool is_lost(const struct condition *healthy)
+bool condition_tells_silence(const struct condition *healthy)
 {
         return healthy && text_equal(healthy->reason, REASON_HEARTBEAT_LOST);
 }
@@ -240,8 +240,8 @@ static void keep_transition(struct building *b, struct agent_status *a)
         const struct agent_status *before = shown ? member_agent_status(&shown->agent_status, a->type) : NULL;
         const struct condition *was = before ? condition_find(&before->conditions, CONDITION_HEALTHY) : NULL;
 
-        for (uint32_t i = 0; is_lost(was) && i < a->conditions.n; i++)
-                if (is_lost(&a->conditions.at[i]))
+        for (uint32_t i = 0; condition_tells_silence(was) && i < a->conditions.n; i++)
+                if (condition_tells_silence(&a->conditions.at[i]))
                         a->conditions.at[i].last_transition_ms = was->last_transition_ms;
 }
 
@@ -488,7 +488,8 @@ bool member_has_left(const struct member_cluster *c)
 bool member_is_silent(const struct member_cluster *c)
 {
         for (uint32_t i = 0; c->status && i < c->status->agent_status.n; i++)
-                if (is_lost(condition_find(&c->status->agent_status.at[i].conditions, CONDITION_HEALTHY)))
+                if (condition_tells_silence(
+                            condition_find(&c->status->agent_status.at[i].conditions, CONDITION_HEALTHY)))
                         return true;
         return false;
 }

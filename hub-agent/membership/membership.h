@@ -40,6 +40,8 @@ struct member_status_input {
 };
 struct member_cluster *member_with_status(struct arena *arena, const struct member_status_input *in,
                                           enum joined *ret);
+/* An agent's Healthy says that nothing is heard of it any more; NULL: it says nothing. */
+bool condition_tells_silence(const struct condition *healthy);
 bool member_is_silent(const struct member_cluster *c); /* the status says so of one of its agents */
 /* Milliseconds until the first agent has been silent for so long; -1 if none will. */
 int64_t member_silent_in_ms(const struct member_cluster *c, int64_t silence_ms, int64_t now_ms);

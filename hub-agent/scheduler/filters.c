@@ -21,11 +21,6 @@ static const struct agent_status *member_agent(const struct member_cluster *c)
 
 #define NOT_CONNECTED "cluster is not connected to the fleet: "
 
-static bool is_lost(const struct condition *healthy)
-{
-        return healthy && text_equal(healthy->reason, REASON_HEARTBEAT_LOST);
-}
-
 static bool is_unheard(const struct member_cluster *c, const struct agent_status *a,
                        const struct condition *healthy, const struct patience *p)
 {
@@ -33,7 +28,7 @@ static bool is_unheard(const struct member_cluster *c, const struct agent_status
                 return true;
         if (p->now_ms - a->last_received_heartbeat <= GRACE_MS)
                 return false;
-        return !p->told || member_silence_ms(c, p->grace_ms) > GRACE_MS || is_lost(healthy);
+        return !p->told || member_silence_ms(c, p->grace_ms) > GRACE_MS || condition_tells_silence(healthy);
 }
 
 bool cluster_is_eligible(const struct member_cluster *c, const struct patience *p, struct arena *arena,
@@ -76,7 +71,7 @@ bool cluster_is_eligible(const struct member_cluster *c, const struct patience *
                         "unhealthy for a prolonged period of time (last transitioned %.2f minutes ago)",
                         minutes_since(healthy->last_transition_ms, now_ms));
                 ret->counts_time = true;
-                ret->silence = is_lost(healthy);
+                ret->silence = condition_tells_silence(healthy);
                 return false;
         }
         return true;
