@@ -3,7 +3,7 @@
 
 #define KEPT_MOST 4096
 #define KEPT_TEXT_MOST ((size_t)24 << 20) /* of all; a document takes several times its text */
-#define KEPT_TEXT_ONE ((size_t)64 << 10)
+#define KEPT_TEXT_ONE ((size_t)3 << 20)   /* the status of a placement on a thousand clusters has 1.2 MB */
 
 void blob_forget_doc(struct blob *b)
 {
