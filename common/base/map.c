@@ -5,8 +5,13 @@
 #include "common/base/memory.h"
 
 #define SMALL 8u           /* up to here no index: a scan over the hashes is as fast */
-#define REMOVED UINT32_MAX /* in the index; 0 = never used, else entry number + 1 */
 #define MOST_ENTRIES (1u << 30)
+
+/* A place of the index is 0 as long as it was never used. Else its low bits, as many as number the places of
+ * the index, are the number of the entry + 1, which is at most half of the places, and those above are the
+ * bits of its hash in the same position: so an entry, which is far away, is looked at only where it is most
+ * likely the one. */
+#define REMOVED UINT32_MAX
 
 static uint64_t mix(uint64_t a, uint64_t b)
 {
@@ -123,11 +128,11 @@ static struct map_entry *find(const struct map *m, uint32_t hash, const char *ke
                 }
                 return NULL;
         }
-        uint32_t mask = m->index_cap - 1;
-        for (uint32_t i = hash & mask; m->index[i]; i = (i + 1) & mask) {
-                if (m->index[i] == REMOVED)
+        uint32_t mask = m->index_cap - 1, slot;
+        for (uint32_t i = hash & mask; (slot = m->index[i]) != 0; i = (i + 1) & mask) {
+                if (((slot ^ hash) & ~mask) != 0 || slot == REMOVED)
                         continue;
-                struct map_entry *e = &m->entries[m->index[i] - 1];
+                struct map_entry *e = &m->entries[(slot & mask) - 1];
                 if (!entry_is(e, hash, key, n))
                         continue;
                 *ret_place = i;
@@ -165,10 +170,10 @@ static void index_entry(struct map *m, uint32_t number)
 {
         if (!m->index_cap)
                 return;
-        uint32_t mask = m->index_cap - 1, i = m->entries[number].hash & mask;
+        uint32_t mask = m->index_cap - 1, hash = m->entries[number].hash, i = hash & mask;
         while (m->index[i])
                 i = (i + 1) & mask;
-        m->index[i] = number + 1;
+        m->index[i] = (hash & ~mask) | (number + 1);
 }
 
 /* Makes room for one more: closes the holes, and grows or shrinks to between a quarter and half full. The
