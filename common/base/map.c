@@ -4,7 +4,7 @@
 
 #include "common/base/memory.h"
 
-#define SMALL 8u           /* up to here no index: a scan over the hashes is as fast */
+#define SMALL 8u /* up to here no index: a scan over the hashes is as fast */
 #define MOST_ENTRIES (1u << 30)
 
 /* A place of the index is 0 as long as it was never used. Else its low bits, as many as number the places of
