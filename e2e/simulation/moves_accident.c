@@ -209,7 +209,14 @@ static int pause_agent(struct player *p, unsigned index, bool hub_agent, struct 
 
 int move_pause_hub_agent(struct player *p, struct dice *d, struct error *err)
 {
-        return pause_agent(p, any_hub_agent(p, d), true, d, err);
+        int64_t now = loop_now_ms(p->fleet->world->loop);
+        int code = pause_agent(p, any_hub_agent(p, d), true, d, err);
+
+        if (code > 0) { /* it stood not already */
+                p->wish->stopped_ms = now;
+                p->wish->stopped_until_ms = now + SIM_PAUSE_AWAITED_MS + PAUSE_LONG_MS + PAUSE_MORE_MS;
+        }
+        return code;
 }
 
 int move_pause_member(struct player *p, struct dice *d, struct error *err)

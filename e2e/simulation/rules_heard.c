@@ -83,9 +83,20 @@ static int64_t limit_of(const json_t *member)
         return MAX((int64_t)SIM_HEARTBEAT_GRACE_MS, 2 * period_ms + DELAYS_MS);
 }
 
+/* What it was told by then its word may go by. Who was stopped after that may say it when it goes on: nobody
+ * else can have written meanwhile, and then it looks again. */
+static int64_t told_by(const struct wish *wish, int64_t asked_ms)
+{
+        int64_t by_ms = asked_ms - ON_ITS_WAY_MS;
+
+        return wish->stopped_ms && asked_ms >= wish->stopped_ms && by_ms <= wish->stopped_until_ms
+                       ? MIN(by_ms, wish->stopped_ms - ON_ITS_WAY_MS)
+                       : by_ms;
+}
+
 static void judge(struct watch *w, const struct heard *h, const struct change *c)
 {
-        int64_t by_ms = c->asked_ms - ON_ITS_WAY_MS, stamp_ms, age_ms;
+        int64_t by_ms = told_by(watch_wish(w), c->asked_ms), stamp_ms, age_ms;
 
         if (!rule_is_hub_agent(c->who) || is_called_silent(c->before) || !is_called_silent(c->after))
                 return;

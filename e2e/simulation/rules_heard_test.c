@@ -112,6 +112,28 @@ static void around_a_moved_clock_nobody_knows(void **state)
         close_watch(&w);
 }
 
+/* It was told before it was stopped, and its word leaves when it goes on. */
+static void who_was_stopped_may_say_what_it_had_decided_before(void **state)
+{
+        struct watch w;
+
+        begin(&w);
+        w.wish.stopped_ms = 106000;
+        w.wish.stopped_until_ms = 156000;
+        w.now = 116000;
+        put(&w, "member-1", "hub", RES_INTERNAL_MEMBERS, REPORT("01:56"));
+        w.now = 150000;
+        call_silent(&w);
+        FINE(&w);
+        assert_int_equal(w.judged, 1);
+        put(&w, "hub-agent", "hub", RES_MEMBERS, MEMBER("X"));
+        put(&w, "member-1", "hub", RES_INTERNAL_MEMBERS, REPORT("02:30"));
+        w.now = 176001;
+        call_silent(&w);
+        BROKEN(&w, "hub-agent called member-1 silent, which had spoken 26001 ms before");
+        close_watch(&w);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -120,6 +142,7 @@ int main(void)
                 cmocka_unit_test(a_word_that_comes_late_is_of_the_time_of_its_asking),
                 cmocka_unit_test(who_is_called_silent_already_is_not_judged_again),
                 cmocka_unit_test(around_a_moved_clock_nobody_knows),
+                cmocka_unit_test(who_was_stopped_may_say_what_it_had_decided_before),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,8 +2,6 @@
 
 #include "e2e/simulation/traffic.h"
 
-#define AWAITED_MS 8000 /* who leads renews its lease in that time, and most others write something */
-
 int sim_pause_init(struct sim_pause *p, struct loop *l)
 {
         *p = (struct sim_pause){ .loop = l, .process = loop_process_new(l) };
@@ -39,7 +37,7 @@ static void missed(struct timer *t)
 int sim_pause_begin(struct sim_pause *p, enum sim_pause_at at, int64_t ms)
 {
         ASSERT(!sim_pause_is_on(p));
-        TRY(timer_start(p->loop, &p->timer, loop_now_ms(p->loop) + AWAITED_MS, missed));
+        TRY(timer_start(p->loop, &p->timer, loop_now_ms(p->loop) + SIM_PAUSE_AWAITED_MS, missed));
         p->at = at;
         p->ms = ms;
         p->awaited = at != PAUSE_NOW;

@@ -4,6 +4,9 @@
 
 #include "common/net/http.h"
 
+/* For its moment: who leads renews its lease in that time, and most others write something. */
+#define SIM_PAUSE_AWAITED_MS 8000
+
 enum sim_pause_at {
         PAUSE_NOW,           /* wherever it is */
         PAUSE_DECIDED,       /* with its next write decided and not sent */
