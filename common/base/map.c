@@ -8,9 +8,9 @@
 #define MOST_ENTRIES (1u << 30)
 
 /* A place of the index is 0 as long as it was never used. Else its low bits, as many as number the places of
- * the index, are the number of the entry + 1, which is at most half of the places, and those above are the
- * bits of its hash in the same position: so an entry, which is far away, is looked at only where it is most
- * likely the one. */
+ * the index, are the number of the entry + 1, at most half of the places (so that none is taken for REMOVED),
+ * and those above are the bits of its hash in the same position: so an entry, which is far away, is looked at
+ * only where it is most likely the one. */
 #define REMOVED UINT32_MAX
 
 static uint64_t mix(uint64_t a, uint64_t b)

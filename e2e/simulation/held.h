@@ -4,7 +4,7 @@
 
 #include "e2e/simulation/watch.h"
 
-#define HELD_AGENTS 3
+#define HELD_AGENTS WISH_HUB_AGENTS
 
 /* Of one lease, by one agent: nothing of it may be sent later than either. */
 struct held {

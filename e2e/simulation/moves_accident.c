@@ -1,4 +1,5 @@
 /* What goes wrong with programs, networks, disks, clocks and servers, and how it gets well again. */
+#include "e2e/simulation/held.h"
 #include "e2e/simulation/moves_internal.h"
 #include "e2e/simulation/sim_fleet.h"
 
@@ -187,6 +188,15 @@ static enum sim_pause_at draw_moment(struct dice *d, bool hub_agent)
         return drawn < PAUSE_MOMENTS ? (enum sim_pause_at)drawn : PAUSE_DECIDED;
 }
 
+static void note_stop(struct player *p, const char *name, int64_t ms)
+{
+        int64_t now = loop_now_ms(p->fleet->world->loop);
+        int who = held_agent(name);
+
+        if (who >= 0)
+                p->wish->stops[who] = (struct wish_stop){ now, now + SIM_PAUSE_AWAITED_MS + ms };
+}
+
 static int pause_agent(struct player *p, unsigned index, bool hub_agent, struct dice *d, struct error *err)
 {
         static const char *const moments[PAUSE_MOMENTS] = { "at once", "with a write decided",
@@ -204,19 +214,15 @@ static int pause_agent(struct player *p, unsigned index, bool hub_agent, struct 
         code = sim_fleet_pause(p->fleet, agent_name(p, index, name), at, ms, err);
         if (code == ERR_EXISTS) /* it stands already, or has ended by itself */
                 return 0;
-        return code < 0 ? code : move_done(p, "%s %s for %lld ms", name, moments[at], (long long)ms);
+        if (code < 0)
+                return code;
+        note_stop(p, name, ms);
+        return move_done(p, "%s %s for %lld ms", name, moments[at], (long long)ms);
 }
 
 int move_pause_hub_agent(struct player *p, struct dice *d, struct error *err)
 {
-        int64_t now = loop_now_ms(p->fleet->world->loop);
-        int code = pause_agent(p, any_hub_agent(p, d), true, d, err);
-
-        if (code > 0) { /* it stood not already */
-                p->wish->stopped_ms = now;
-                p->wish->stopped_until_ms = now + SIM_PAUSE_AWAITED_MS + PAUSE_LONG_MS + PAUSE_MORE_MS;
-        }
-        return code;
+        return pause_agent(p, any_hub_agent(p, d), true, d, err);
 }
 
 int move_pause_member(struct player *p, struct dice *d, struct error *err)

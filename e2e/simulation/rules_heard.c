@@ -1,5 +1,6 @@
 #include "common/base/map.h"
 #include "common/base/memory.h"
+#include "e2e/simulation/held.h"
 #include "e2e/simulation/rules.h"
 #include "e2e/simulation/sim_fleet.h"
 
@@ -83,20 +84,22 @@ static int64_t limit_of(const json_t *member)
         return MAX((int64_t)SIM_HEARTBEAT_GRACE_MS, 2 * period_ms + DELAYS_MS);
 }
 
-/* What it was told by then its word may go by. Who was stopped after that may say it when it goes on: nobody
- * else can have written meanwhile, and then it looks again. */
-static int64_t told_by(const struct wish *wish, int64_t asked_ms)
+/* What an agent was told by then its word may go by. Who was stopped after that may say it when it goes on,
+ * and then looks again. */
+static int64_t told_by(const struct wish *wish, const struct change *c)
 {
-        int64_t by_ms = asked_ms - ON_ITS_WAY_MS;
+        int64_t by_ms = c->asked_ms - ON_ITS_WAY_MS;
+        int who = held_agent(c->who);
+        const struct wish_stop *stop = who < 0 ? NULL : &wish->stops[who];
 
-        return wish->stopped_ms && asked_ms >= wish->stopped_ms && by_ms <= wish->stopped_until_ms
-                       ? MIN(by_ms, wish->stopped_ms - ON_ITS_WAY_MS)
-                       : by_ms;
+        if (!stop || !stop->from_ms || c->asked_ms < stop->from_ms || by_ms > stop->until_ms)
+                return by_ms;
+        return MIN(by_ms, stop->from_ms - ON_ITS_WAY_MS);
 }
 
 static void judge(struct watch *w, const struct heard *h, const struct change *c)
 {
-        int64_t by_ms = told_by(watch_wish(w), c->asked_ms), stamp_ms, age_ms;
+        int64_t by_ms = told_by(watch_wish(w), c), stamp_ms, age_ms;
 
         if (!rule_is_hub_agent(c->who) || is_called_silent(c->before) || !is_called_silent(c->after))
                 return;

@@ -118,8 +118,7 @@ static void who_was_stopped_may_say_what_it_had_decided_before(void **state)
         struct watch w;
 
         begin(&w);
-        w.wish.stopped_ms = 106000;
-        w.wish.stopped_until_ms = 156000;
+        w.wish.stops[0] = (struct wish_stop){ 106000, 156000 };
         w.now = 116000;
         put(&w, "member-1", "hub", RES_INTERNAL_MEMBERS, REPORT("01:56"));
         w.now = 150000;
@@ -129,6 +128,7 @@ static void who_was_stopped_may_say_what_it_had_decided_before(void **state)
         put(&w, "hub-agent", "hub", RES_MEMBERS, MEMBER("X"));
         put(&w, "member-1", "hub", RES_INTERNAL_MEMBERS, REPORT("02:30"));
         w.now = 176001;
+        w.wish.stops[1] = (struct wish_stop){ 106000, 176000 }; /* another agent's */
         call_silent(&w);
         BROKEN(&w, "hub-agent called member-1 silent, which had spoken 26001 ms before");
         close_watch(&w);

@@ -317,13 +317,18 @@ struct wish_member {
         struct wish_ship ships[WISH_SHIPS];
 };
 
+#define WISH_HUB_AGENTS 3
+
+/* A process was stopped last, within these times: what it had decided before may leave when it goes on. */
+struct wish_stop {
+        int64_t from_ms, until_ms; /* 0 = never */
+};
+
 struct wish {
         unsigned n_members;
         int64_t clock_ms; /* the clocks were set last: members may look silent, and be heard of again; 0 =
                              never */
-        /* A hub agent's process was stopped last within these times: what it had decided before may leave
-         * when it goes on. 0 = never */
-        int64_t stopped_ms, stopped_until_ms;
+        struct wish_stop stops[WISH_HUB_AGENTS]; /* by held_agent() */
         struct wish_app apps[WISH_APPS];
         struct wish_member members[WISH_MEMBERS + 1];
         struct wish_eviction evictions[WISH_EVICTIONS];
