@@ -399,14 +399,33 @@ int informer_problem_code(const struct informer *i)
         return i->problem_code;
 }
 
+/* Of "memberclusters: GET hub/apis/...: connection refused" the end. */
+const char *informer_problem_reason(const struct informer *i)
+{
+        const char *get = strstr(i->problem, ": GET ");
+        const char *end = get ? strstr(get + strlen(": GET "), ": ") : NULL;
+        const char *colon = strstr(i->problem, ": ");
+
+        return end ? end + 2 : colon ? colon + 2 : i->problem;
+}
+
+static uint64_t hash_reason(const struct informer *i)
+{
+        const char *reason = informer_problem_reason(i);
+
+        return hash_bytes(reason, strlen(reason), 1);
+}
+
 void informer_set_problem(struct informer *i, int code, const char *text)
 {
+        uint64_t before = hash_reason(i);
         bool another = code != i->problem_code;
 
         i->problem_code = code;
         i->problem[0] = '\0';
         if (code)
                 snprintf(i->problem, sizeof(i->problem), "%s: %s", i->resource.plural, text);
+        another = another || hash_reason(i) != before;
         if (code && i->hasty)
                 waitq_wake_all(&i->synced_wait);
         if (another && i->options.state_changed && !i->stopped)

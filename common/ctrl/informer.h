@@ -43,8 +43,8 @@ struct informer_options {
         /* For this long after the start a missing right is asked for again at least once a second: somebody
          * is about to grant it. 0 = as seldom as after other failures. */
         int64_t rights_come_ms;
-        /* Told when the first list is there, and whenever a problem begins, has another code, or is over.
-         * Must not park. NULL = nobody. */
+        /* Told when the first list is there, and whenever a problem begins, has another code or reason,
+         * or is over; not of each try that fails alike. Must not park. NULL = nobody. */
         void (*state_changed)(void *ctx);
         void *state_changed_ctx;
         /* The longest pause before another try, of who is looked at by people; 0 = half a minute. A kind that
@@ -98,6 +98,8 @@ int informer_wait_listed(struct informer *i, uint64_t lists, bool hasty, int64_t
 const struct kube_resource *informer_resource(const struct informer *i);
 /* Human words about the last failed list or watch, "" if healthy. */
 const char *informer_problem(const struct informer *i);
+/* The same without what was asked for, of which each try has another address: for people. */
+const char *informer_problem_reason(const struct informer *i);
 int informer_problem_code(const struct informer *i); /* 0 if healthy */
 uint64_t informer_objects(const struct informer *i);
 size_t informer_bytes(const struct informer *i);

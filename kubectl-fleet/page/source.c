@@ -371,20 +371,11 @@ bool page_use_settled(const struct page_use *u)
 
 /* ---- what is read ---- */
 
-/* "memberclusters: GET hub/apis/...: connection refused": the address says nothing to who looks. */
-static const char *reason_of(const char *problem)
-{
-        const char *get = strstr(problem, ": GET "), *end = get ? strstr(get + strlen(": GET "), ": ") : NULL;
-        const char *colon = strstr(problem, ": ");
-
-        return end ? end + 2 : colon ? colon + 2 : problem;
-}
-
 static int tell_problem(const struct page_source *s, struct arena *arena, struct page_need *n)
 {
         const struct kind *k = s->fetch.kind;
         int code = informer_problem_code(s->informer);
-        const char *reason = reason_of(informer_problem(s->informer));
+        const char *reason = informer_problem_reason(s->informer);
 
         if (code == ERR_NOT_FOUND) {
                 n->fetch.kind_missing = n->fetch.may_lack;

@@ -180,6 +180,41 @@ DESK_TEST(what_is_in_the_way_is_told_and_when_it_is_over, {
         page_use_end(&w.use);
 })
 
+static int lose_all(struct user *u, const struct http_request *rq)
+{
+        return ERR_RETRY;
+}
+
+static int break_all_down(struct user *u, const struct http_request *rq)
+{
+        return 500;
+}
+
+/* Each try asks for another path. */
+DESK_TEST(who_reads_is_told_of_each_reason_and_not_of_each_try, {
+        struct watcher w;
+        struct page_need n;
+
+        begin(d, &w, (struct fetch){ .kind = &member_cluster_kind });
+        w.told = 0;
+        d->u->fate = lose_all;
+        loopback_listen(d->u->rig->net, "dev", NULL, NULL); /* ends the watch */
+        assert_int_equal(loopback_listen(d->u->rig->net, "dev", devcluster_handle, d->u->rig->devcluster), 0);
+        pass(d, 60000);
+        assert_int_equal(w.told, 1);
+        (void)count(&w, &n);
+        assert_int_equal(n.code, ERR_RETRY);
+        d->u->fate = break_all_down;
+        pass(d, 60000);
+        assert_int_equal(w.told, 2);
+        (void)count(&w, &n);
+        assert_int_equal(n.code, ERR_RETRY);
+        d->u->fate = NULL;
+        pass(d, 15000);
+        assert_int_equal(w.told, 3);
+        page_use_end(&w.use);
+})
+
 DESK_TEST(a_kind_that_the_hub_lacks_is_a_problem_where_it_is_needed, {
         struct watcher needed, wanted;
         struct page_need n;
@@ -247,6 +282,7 @@ int main(void)
                 cmocka_unit_test(names_that_nothing_can_have_are_refused),
                 cmocka_unit_test(a_use_that_is_refused_reads_nothing_and_says_why),
                 cmocka_unit_test(what_is_in_the_way_is_told_and_when_it_is_over),
+                cmocka_unit_test(who_reads_is_told_of_each_reason_and_not_of_each_try),
                 cmocka_unit_test(a_kind_that_the_hub_lacks_is_a_problem_where_it_is_needed),
                 cmocka_unit_test(what_is_read_already_is_found_or_fails_for_memory),
                 cmocka_unit_test(a_beginning_that_fails_for_memory_leaves_nothing),
