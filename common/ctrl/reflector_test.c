@@ -1,6 +1,6 @@
 /* What a server may say that must not stop a cache. */
-#include "common/ctrl/informer_test.h"
 #include "common/ctrl/metrics.h"
+#include "common/ctrl/told_test.h"
 #include "common/kube/connection.h"
 #include "common/kube/version.h"
 
@@ -646,22 +646,7 @@ static void a_cache_that_is_silenced_tells_nobody_until_it_ends(void **state)
         with_informer(body_silenced);
 }
 
-/* ---- who looks is told ---- */
-
-struct told {
-        struct fixture *f;
-        struct informer *i;
-        struct buf text;
-};
-
-static void tell_state(void *ctx)
-{
-        struct told *t = ctx;
-
-        if (t->i)
-                buf_printf(&t->text, "%s%s; ", informer_synced(t->i) ? "read" : "not read",
-                           informer_problem_code(t->i) ? ", a problem" : "");
-}
+/* ---- what is held of each object ---- */
 
 static struct object *without_labels(void *ctx, const struct object *o)
 {
@@ -669,67 +654,6 @@ static struct object *without_labels(void *ctx, const struct object *o)
 
         less.object.meta.labels = (struct string_map){ 0 };
         return object_block(&less.object, o, NULL);
-}
-
-static void open_told(struct told *t, struct informer_options o)
-{
-        o.kind = &member_cluster_kind;
-        o.flags |= DECODE_PROJECTION;
-        o.state_changed = tell_state;
-        o.state_changed_ctx = t;
-        buf_init(&t->text, 65536);
-        t->i = informer_new(&t->f->kube, t->f->group, &o);
-        assert_non_null(t->i);
-        fiber_sleep(t->f->loop, 1000);
-}
-
-static void expect_told(struct told *t, const char *what)
-{
-        assert_string_equal(t->text.len ? t->text.data : "", what);
-        buf_clear(&t->text);
-}
-
-static void body_told(struct fixture *f)
-{
-        struct told t = { .f = f };
-
-        open_told(&t, (struct informer_options){ .pause_most_ms = 2000 });
-        expect_told(&t, "read; ");
-        loopback_listen(f->loopback, "api.test", NULL, NULL);
-        fiber_sleep(f->loop, 600000);
-        expect_told(&t, "read, a problem; ");
-        assert_int_equal(informer_problem_code(t.i), ERR_RETRY);
-        loopback_listen(f->loopback, "api.test", serve, &f->server);
-        fiber_sleep(f->loop, 3500); /* three seconds are the longest pause now */
-        expect_told(&t, "read; ");
-        informer_stop(t.i);
-        buf_free(&t.text);
-}
-
-static void who_looks_is_told_of_the_first_list_and_of_problems(void **state)
-{
-        with_informer(body_told);
-}
-
-static void body_missing_right_told(struct fixture *f)
-{
-        struct told t = { .f = f };
-
-        f->server.forbidden = true;
-        open_told(&t, (struct informer_options){ 0 });
-        fiber_sleep(f->loop, 60000);
-        expect_told(&t, "not read, a problem; ");
-        assert_int_equal(informer_problem_code(t.i), ERR_FORBIDDEN);
-        f->server.forbidden = false;
-        fiber_sleep(f->loop, 10000);
-        expect_told(&t, "read, a problem; read; ");
-        informer_stop(t.i);
-        buf_free(&t.text);
-}
-
-static void a_missing_right_is_told_once(void **state)
-{
-        with_informer(body_missing_right_told);
 }
 
 static void body_reduced(struct fixture *f)
@@ -818,8 +742,6 @@ int main(void)
                 cmocka_unit_test(a_watch_that_an_outage_swallowed_is_opened_again_at_once),
                 cmocka_unit_test(a_watch_that_says_nothing_for_minutes_is_opened_anew),
                 cmocka_unit_test(a_cache_that_is_silenced_tells_nobody_until_it_ends),
-                cmocka_unit_test(who_looks_is_told_of_the_first_list_and_of_problems),
-                cmocka_unit_test(a_missing_right_is_told_once),
                 cmocka_unit_test(a_cache_may_hold_less_of_each_object),
                 cmocka_unit_test(a_state_is_made_beside_the_last_one_where_no_more_than_its_version_moved),
         };
