@@ -45,7 +45,7 @@ def state(fiber, loop):
     words = ["ready" if fiber["queued"] else "parked"]
     if fiber["cancelled"]:
         words.append("cancelled" + (" (masked)" if fiber["masked"] else ""))
-    if int(fiber["deadline"]["heap"]["place"]):
+    if fiber["deadline"]["armed"]:
         words.append("until +%d ms" % (int(fiber["deadline"]["at_ms"]) - int(loop["now_ms"])))
     return ", ".join(words)
 

@@ -27,11 +27,15 @@ struct curl_multi {
          * requests for ever. */
         struct curl_transfer *first;
         int64_t heard_ms;  /* when something came last, on any connection */
+        uint64_t heard;    /* how often something came */
         size_t n, streams; /* transfers under way; how many one HTTP/2 connection takes */
         struct waitq connected;
         struct list touched; /* transfers whose fibers are to wake */
         int64_t rest_ms;     /* of a socket that was read often (HTTP_WATCH_UNHURRIED); 0 = it has none */
         struct curl_socket *acting; /* libcurl is told of; NULL when it had it closed */
+        struct list sockets;
+        struct timer look; /* for what libcurl holds back: curl_multi_look() */
+        int64_t look_ms;   /* after something came */
 };
 
 /* All connections of one identity to one server. Two endpoints share a pool only if all that they are is
@@ -95,6 +99,11 @@ struct curl_multi *curl_pool_multi(struct curl_transport *t, struct curl_pool *p
                                    enum http_priority priority);
 void curl_multi_connected(struct curl_multi *m);    /* the first request needs to be waited for no more */
 void curl_multi_wake_touched(struct curl_multi *m); /* outside libcurl only */
+/* In so long (0 = in the next turn) libcurl is told once more that there is something to read. It takes more
+ * from an HTTP/2 connection than one transfer wants, and 7.88 forgets now and then to wake those whose part
+ * it has: mostly where an answer was whole before its stream was closed, rarely where many come at once.
+ * Until something else comes over the connection, which may be never, they would wait for what is here. */
+void curl_multi_look(struct curl_multi *m, int64_t in_ms);
 /* Somebody has waited in vain since then. If nothing came for anybody meanwhile, the connections count as
  * dead and get no new requests; what is under way goes on. A dead HTTP/2 connection would take requests and
  * answer none until the kernel gives it up: after a quarter of an hour, or never if somebody between us and

@@ -9,10 +9,13 @@
 #define IDLE_CONNECTIONS 8     /* kept by each multi */
 #define POOL_IDLE_MS 60000     /* an identity not used for this long loses its connections */
 #define READS_IN_A_ROW 8       /* that an unhurried watch has before it rests */
+#define LOOK_MS 20             /* after something came, whether libcurl has more of it */
+#define WATCH_LOOK_MS 250      /* so too; a look wakes all transfers of a connection, and watches are many */
 
 /* ---- sockets ---- */
 
 struct curl_socket {
+        struct list node; /* on multi->sockets */
         uv_poll_t poll;
         struct curl_multi *multi;
         curl_socket_t fd;
@@ -91,6 +94,7 @@ static void on_rested(struct timer *t)
         struct curl_socket *s = container_of(t, struct curl_socket, rest);
         s->rests = false;
         (void)poll_again(s); /* it did poll before */
+        curl_multi_look(s->multi, s->multi->look_ms);
 }
 
 /* What comes while it rests is read in one go, as each wake-up costs more than what it is for. libcurl has
@@ -119,6 +123,8 @@ static void on_poll(uv_poll_t *poll, int status, int events)
         act(m, s->fd, flags); /* s may be gone behind this */
         if (m->acting && m->rest_ms && (events & UV_READABLE))
                 rest_after_reading(s);
+        if ((events & UV_READABLE) && !(m->acting && s->rests))
+                curl_multi_look(m, m->look_ms);
         m->acting = NULL;
 }
 
@@ -139,6 +145,7 @@ static struct curl_socket *socket_new(struct curl_multi *m, curl_socket_t fd)
                 return NULL;
         }
         s->poll.data = s;
+        list_append(&m->sockets, &s->node);
         curl_multi_assign(m->handle, fd, s);
         return s;
 }
@@ -152,6 +159,7 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *ctx, void *so
                 if (s) {
                         if (m->acting == s)
                                 m->acting = NULL;
+                        list_remove(&s->node);
                         timer_stop(&s->rest);
                         curl_multi_assign(m->handle, fd, NULL);
                         uv_poll_stop(&s->poll);
@@ -163,6 +171,48 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *ctx, void *so
                 return -1;
         s->wanted = (what & CURL_POLL_IN ? UV_READABLE : 0) | (what & CURL_POLL_OUT ? UV_WRITABLE : 0);
         return poll_again(s) < 0 ? -1 : 0;
+}
+
+/* Each socket once; libcurl may close some of them meanwhile. One that rests is looked at afterwards. */
+static void look_at_sockets(struct curl_multi *m)
+{
+        struct list seen;
+
+        list_init(&seen);
+        while (!list_empty(&m->sockets)) {
+                struct curl_socket *s = list_first(&m->sockets, struct curl_socket, node);
+                list_remove(&s->node);
+                list_append(&seen, &s->node);
+                if (!s->rests)
+                        act(m, s->fd, CURL_CSELECT_IN);
+        }
+        while (!list_empty(&seen)) {
+                struct curl_socket *s = list_first(&seen, struct curl_socket, node);
+                list_remove(&s->node);
+                list_append(&m->sockets, &s->node);
+        }
+}
+
+static void on_look(struct timer *t)
+{
+        struct curl_multi *m = container_of(t, struct curl_multi, look);
+        uint64_t heard = m->heard;
+
+        look_at_sockets(m);
+        if (m->heard != heard)
+                curl_multi_look(m, m->look_ms);
+}
+
+/* A single transfer takes all there is. */
+void curl_multi_look(struct curl_multi *m, int64_t in_ms)
+{
+        int64_t at_ms = loop_now_ms(m->pool->loop) + in_ms;
+        size_t least = in_ms ? 2 : 1;
+
+        if (m->n < least || (timer_running(&m->look) && m->look.at_ms <= at_ms))
+                return;
+        /* No memory: the next look may have some. */
+        (void)timer_start(m->pool->loop, &m->look, at_ms, on_look);
 }
 
 /* ---- timers ---- */
@@ -190,6 +240,7 @@ static int multi_init(struct curl_multi *m, struct curl_pool *p, enum http_prior
         list_init(&m->transfers);
         list_init(&m->connected.waiters);
         list_init(&m->touched);
+        list_init(&m->sockets);
         m->handle = curl_multi_init();
         if (!m->handle)
                 return ERR_NO_MEMORY;
@@ -199,6 +250,7 @@ static int multi_init(struct curl_multi *m, struct curl_pool *p, enum http_prior
         curl_multi_setopt(m->handle, CURLMOPT_TIMERDATA, m);
         curl_multi_setopt(m->handle, CURLMOPT_PIPELINING, (long)CURLPIPE_MULTIPLEX);
         curl_multi_setopt(m->handle, CURLMOPT_MAXCONNECTS, (long)IDLE_CONNECTIONS);
+        m->look_ms = watch ? WATCH_LOOK_MS : LOOK_MS;
         m->streams = watch ? WATCH_STREAMS : REQUEST_STREAMS;
         curl_multi_setopt(m->handle, CURLMOPT_MAX_CONCURRENT_STREAMS, (long)m->streams);
         if (!watch) {
@@ -214,9 +266,12 @@ void curl_pool_free(struct curl_pool *p)
                 return;
         ASSERT(p->transfers == 0);
         for (size_t i = 0; i < ARRAY_LEN(p->multi); i++) {
-                if (p->multi[i].handle)
-                        curl_multi_cleanup(p->multi[i].handle);
-                timer_stop(&p->multi[i].timer);
+                struct curl_multi *m = &p->multi[i];
+                if (!m->handle)
+                        continue;
+                curl_multi_cleanup(m->handle);
+                timer_stop(&m->timer);
+                timer_stop(&m->look);
         }
         list_remove(&p->node);
         mem_free(p);

@@ -28,6 +28,7 @@ static void touch(struct curl_transfer *tr)
 static void hear(struct curl_transfer *tr)
 {
         tr->multi->heard_ms = loop_now_ms(tr->multi->pool->loop);
+        tr->multi->heard++;
         touch(tr);
 }
 
@@ -415,8 +416,14 @@ void curl_transfer_go_on(struct curl_transfer *tr)
 
 void curl_transfer_end(struct curl_transfer *tr)
 {
-        curl_multi_remove_handle(tr->multi->handle, tr->easy);
+        struct curl_multi *m = tr->multi;
+        long version = 0;
+
+        curl_easy_getinfo(tr->easy, CURLINFO_HTTP_VERSION, &version);
+        curl_multi_remove_handle(m->handle, tr->easy);
         transfer_free(tr);
+        if (version != CURL_HTTP_VERSION_1_1)
+                curl_multi_look(m, 0);
 }
 
 /* ---- errors ---- */
