@@ -189,15 +189,6 @@ static int read_told(const struct exec_login *l, const json_t *doc, struct told 
         return 0;
 }
 
-static void wipe(void *secret)
-{
-        char *text = secret;
-
-        if (text)
-                explicit_bzero(text, strlen(text));
-        mem_free(text);
-}
-
 /* Requests that are under way may still use the old one. */
 static int replace(struct exec_login *l, char **field, const char *value)
 {
@@ -206,7 +197,7 @@ static int replace(struct exec_login *l, char **field, const char *value)
         if (!text_empty(value) && !copy)
                 return ERR_NO_MEMORY;
         if (*field)
-                TRY(arena_defer(&l->arena, wipe, TAKE_PTR(*field)));
+                TRY(arena_defer(&l->arena, mem_free_secret, TAKE_PTR(*field)));
         *field = TAKE_PTR(copy);
         return 0;
 }
@@ -267,7 +258,7 @@ static int call(struct exec_login *l, struct error *err)
                 code = error_set(err, ERR_UNAUTHORIZED, "it ended with exit code %d", exit_code);
         if (code == 0)
                 code = understand(l, (struct slice){ said, n }, err);
-        wipe(said);
+        mem_free_secret(said);
         return code;
 }
 

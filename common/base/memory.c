@@ -109,6 +109,13 @@ void mem_free(void *p)
         free(p);
 }
 
+void mem_free_secret(void *text)
+{
+        if (text)
+                explicit_bzero(text, strlen(text));
+        mem_free(text);
+}
+
 char *mem_strndup(const char *s, size_t n)
 {
         char *copy = n < SIZE_MAX ? mem_alloc(n + 1) : NULL;

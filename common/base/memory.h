@@ -13,7 +13,8 @@ void *mem_realloc_array(void *p, size_t n, size_t size) MUST_CHECK;
 char *mem_strdup(const char *s) MUST_CHECK;
 char *mem_strndup(const char *s, size_t n) MUST_CHECK; /* copies n bytes exactly, adds a NUL */
 char *mem_printf(const char *fmt, ...) PRINTF_LIKE(1, 2) MUST_CHECK;
-void mem_free(void *p); /* NULL is fine */
+void mem_free(void *p);           /* NULL is fine */
+void mem_free_secret(void *text); /* so too; its bytes up to the NUL are wiped before */
 
 void *
 mem_must(void *p); /* ends the process with a sentence when p is NULL: boot and command-line tools only */

@@ -23,9 +23,7 @@ void tls_identity_free(struct tls_identity *t)
         if (!t)
                 return;
         mem_free(t->cert_pem);
-        if (t->key_pem)
-                explicit_bzero(t->key_pem, strlen(t->key_pem));
-        mem_free(t->key_pem);
+        mem_free_secret(t->key_pem);
         mem_free(t->client_ca_pem);
         *t = (struct tls_identity){ 0 };
 }

@@ -48,14 +48,6 @@ int http_headers_copy(struct arena *arena, const struct http_headers *from, stru
         return 0;
 }
 
-/* Secrets are wiped before their memory goes back. */
-static void free_secret(char *s)
-{
-        if (s)
-                explicit_bzero(s, strlen(s));
-        mem_free(s);
-}
-
 void http_endpoint_free(struct http_endpoint *e)
 {
         if (!e)
@@ -64,13 +56,13 @@ void http_endpoint_free(struct http_endpoint *e)
         http_files_free(e->files);
         mem_free(e->ca_pem);
         mem_free(e->client_cert_pem);
-        free_secret(e->client_key_pem);
+        mem_free_secret(e->client_key_pem);
         mem_free(e->tls_server_name);
         mem_free(e->proxy_url);
-        free_secret(e->bearer_token);
+        mem_free_secret(e->bearer_token);
         mem_free(e->bearer_token_file);
         mem_free(e->username);
-        free_secret(e->password);
+        mem_free_secret(e->password);
         mem_free(e->user_agent);
         *e = (struct http_endpoint){ 0 };
 }

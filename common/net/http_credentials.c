@@ -19,7 +19,7 @@ static void token_free(void *value)
         struct token *t = value;
         if (!t)
                 return;
-        mem_free(t->value);
+        mem_free_secret(t->value);
         mem_free(t);
 }
 
@@ -58,13 +58,8 @@ static int unreadable(const char *path, struct error *err)
         return code;
 }
 
-static int read_token(struct world *w, const char *path, char **ret, struct error *err)
+static int copy_token(const char *path, struct slice text, char **ret, struct error *err)
 {
-        AUTO_FREE char *data = NULL;
-        size_t n = 0;
-        if (w->files->read(w->ctx, path, LIMIT_TOKEN_BYTES, &data, &n, err) < 0)
-                return unreadable(path, err);
-        struct slice text = slice_trim((struct slice){ data, n });
         if (!is_token_text(text)) {
                 error_set(err, ERR_UNAUTHORIZED, "token file %s: it holds no token", path);
                 error_set_reason(err, HTTP_REASON_TOKEN_EMPTY);
@@ -72,6 +67,17 @@ static int read_token(struct world *w, const char *path, char **ret, struct erro
         }
         *ret = mem_strndup(text.data, text.len);
         return *ret ? 0 : error_no_memory(err);
+}
+
+static int read_token(struct world *w, const char *path, char **ret, struct error *err)
+{
+        char *data = NULL;
+        size_t n = 0;
+        if (w->files->read(w->ctx, path, LIMIT_TOKEN_BYTES, &data, &n, err) < 0)
+                return unreadable(path, err);
+        int code = copy_token(path, slice_trim((struct slice){ data, n }), ret, err);
+        mem_free_secret(data);
+        return code;
 }
 
 static struct token *token_entry(struct http_credentials *c, const char *path)
@@ -101,7 +107,7 @@ static int current_token(struct http_credentials *c, const char *path, bool agai
                 if (r < 0 && !t->value)
                         return r;
                 if (r == 0) {
-                        mem_free(t->value);
+                        mem_free_secret(t->value);
                         t->value = fresh;
                         t->stamp = stamp;
                 }

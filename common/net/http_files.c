@@ -21,13 +21,6 @@ struct http_files {
         VEC(struct retired) retired;
 };
 
-static void wipe_free(char *text)
-{
-        if (text)
-                explicit_bzero(text, strlen(text));
-        mem_free(text);
-}
-
 void http_files_free(struct http_files *f)
 {
         if (!f)
@@ -35,7 +28,7 @@ void http_files_free(struct http_files *f)
         for (size_t i = 0; i < HTTP_FILES; i++)
                 mem_free(f->path[i]);
         vec_for_each(&f->retired, r)
-                wipe_free(r->text);
+                mem_free_secret(r->text);
         vec_free(&f->retired);
         mem_free(f);
 }
@@ -104,7 +97,7 @@ static int check_all(const struct http_files *f, char *const now[HTTP_FILES], st
 static void drop_old(struct http_files *f, int64_t now_ms)
 {
         while (f->retired.n > 0 && now_ms - f->retired.at[0].at_ms > KEEP_MS) {
-                wipe_free(f->retired.at[0].text);
+                mem_free_secret(f->retired.at[0].text);
                 vec_remove(&f->retired, 0);
         }
 }
@@ -166,7 +159,7 @@ int http_files_refresh(struct world *w, struct http_endpoint *e, struct error *e
         if (code > 0)
                 memcpy(e->files->stamp, stamp, sizeof(stamp));
         for (size_t i = 0; i < HTTP_FILES; i++)
-                wipe_free(now[i]);
+                mem_free_secret(now[i]);
         return code;
 }
 

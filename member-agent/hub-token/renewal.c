@@ -38,9 +38,7 @@ static struct world *world_of(struct token_renewal *r)
 
 static void forget_token(char **token)
 {
-        if (*token)
-                explicit_bzero(*token, strlen(*token));
-        mem_free(*token);
+        mem_free_secret(*token);
         *token = NULL;
 }
 

@@ -5,9 +5,7 @@
 
 void hub_token_free(struct hub_token *t)
 {
-        if (t->text)
-                explicit_bzero(t->text, strlen(t->text));
-        mem_free(t->text);
+        mem_free_secret(t->text);
         *t = (struct hub_token){ 0 };
 }
 
