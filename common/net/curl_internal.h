@@ -99,7 +99,7 @@ struct curl_multi *curl_pool_multi(struct curl_transport *t, struct curl_pool *p
                                    enum http_priority priority);
 void curl_multi_connected(struct curl_multi *m);    /* the first request needs to be waited for no more */
 void curl_multi_wake_touched(struct curl_multi *m); /* outside libcurl only */
-/* In so long (0 = in the next turn) libcurl is told once more that there is something to read. It takes more
+/* In so long, or before, libcurl is told once more that there is something to read. It takes more
  * from an HTTP/2 connection than one transfer wants, and 7.88 forgets now and then to wake those whose part
  * it has: mostly where an answer was whole before its stream was closed, rarely where many come at once.
  * Until something else comes over the connection, which may be never, they would wait for what is here. */

@@ -89,12 +89,19 @@ static int poll_again(struct curl_socket *s)
         return uv_poll_stop(&s->poll);
 }
 
+/* A single transfer takes all there is. */
+static void look_later(struct curl_multi *m)
+{
+        if (m->n > 1)
+                curl_multi_look(m, m->look_ms);
+}
+
 static void on_rested(struct timer *t)
 {
         struct curl_socket *s = container_of(t, struct curl_socket, rest);
         s->rests = false;
         (void)poll_again(s); /* it did poll before */
-        curl_multi_look(s->multi, s->multi->look_ms);
+        look_later(s->multi);
 }
 
 /* What comes while it rests is read in one go, as each wake-up costs more than what it is for. libcurl has
@@ -124,7 +131,7 @@ static void on_poll(uv_poll_t *poll, int status, int events)
         if (m->acting && m->rest_ms && (events & UV_READABLE))
                 rest_after_reading(s);
         if ((events & UV_READABLE) && !(m->acting && s->rests))
-                curl_multi_look(m, m->look_ms);
+                look_later(m);
         m->acting = NULL;
 }
 
@@ -200,16 +207,14 @@ static void on_look(struct timer *t)
 
         look_at_sockets(m);
         if (m->heard != heard)
-                curl_multi_look(m, m->look_ms);
+                look_later(m);
 }
 
-/* A single transfer takes all there is. */
 void curl_multi_look(struct curl_multi *m, int64_t in_ms)
 {
         int64_t at_ms = loop_now_ms(m->pool->loop) + in_ms;
-        size_t least = in_ms ? 2 : 1;
 
-        if (m->n < least || (timer_running(&m->look) && m->look.at_ms <= at_ms))
+        if (m->n == 0 || (timer_running(&m->look) && m->look.at_ms <= at_ms))
                 return;
         /* No memory: the next look may have some. */
         (void)timer_start(m->pool->loop, &m->look, at_ms, on_look);

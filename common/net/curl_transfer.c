@@ -14,6 +14,7 @@
  * event would hang. */
 #define RECEIVE_BYTES (36L << 10)
 #define SEND_BYTES (16L << 10)
+#define ENDED_LOOK_MS 1       /* answers that came together end together: one look for them */
 #define PACE_BYTES (1u << 20) /* what a stream that is no watch holds before its server has to wait */
 
 /* ---- what libcurl tells: store, never call back into it ---- */
@@ -423,7 +424,7 @@ void curl_transfer_end(struct curl_transfer *tr)
         curl_multi_remove_handle(m->handle, tr->easy);
         transfer_free(tr);
         if (version != CURL_HTTP_VERSION_1_1)
-                curl_multi_look(m, 0);
+                curl_multi_look(m, ENDED_LOOK_MS);
 }
 
 /* ---- errors ---- */
